@@ -25,7 +25,7 @@ Open = Callable[..., BrowserContext]
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     """Give an open study of six questions."""
-    return study_of(small.made())
+    return study_of(small.made(splits={"train": {"scenes": 1}, "val": {"scenes": 2}}))
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from generation.splits import question_sets
 from generation.splits.split_recipes import read_recipe
 from generation.storage import files
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
+from tests.proof import sample
 from webapp.leaderboards import baselines, stored_predictions
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import finding_run, records
@@ -121,27 +122,24 @@ def test_statements_keep_their_whole_interval(owner: User) -> None:
     assert judged.interval.high > 1
 
 
-def test_a_second_run_does_nothing_and_records_the_same(owner: User) -> None:
+def test_a_second_run_does_nothing_and_a_training_that_is_done_counts_with_its_own_code(owner: User) -> None:
     first = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
     counts = [model.objects.count() for model in (Dataset, Split, Training, Submission)]  # type: ignore[attr-defined]
-    second = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
-    assert content_of(second) == content_of(first)
+    again = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
+    assert content_of(again) == content_of(first)
     assert [model.objects.count() for model in (Dataset, Split, Training, Submission)] == counts  # type: ignore[attr-defined]
 
-
-def test_a_training_that_is_done_counts_with_its_own_code(owner: User) -> None:
-    first = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
     assert {one.code_version for one in first.trainings} == {first.versions["horsesense"]}
     assert all(one.config == {} for one in first.trainings), "no setting is changed"
     done = Training.objects.get(seed=1)
     Training.objects.filter(pk=done.pk).update(code_version="an earlier one")
-    again = orders.create(orders.order_of(done))
-    orders.cancel(again)
+    cancelled = orders.create(orders.order_of(done))
+    orders.cancel(cancelled)
     second = run_all(FindingRun("small", "mini", owner=owner, definition=small_definition()))
     assert [one.code_version for one in second.trainings] == [first.versions["horsesense"], "an earlier one"]
     assert second.versions == first.versions and second.figures == first.figures
-    again.refresh_from_db()
-    assert again.state == Training.State.CANCELLED
+    cancelled.refresh_from_db()
+    assert cancelled.state == Training.State.CANCELLED
 
 
 def kill_while_making(run: FindingRun) -> None:
@@ -203,12 +201,15 @@ def spoil_set(state: str, **job: object) -> Job:
 
 @pytest.mark.parametrize(
     ("state", "job"),
-    [
-        ("running", {"token": "x", "lease": from_now(60), "worker": DEAD}),
-        ("waiting", {"waits": 3, "not_before": from_now(600), "message": "Waiting for disk space."}),
-        ("failed", {"message": "It broke."}),
-        ("cancelled", {}),
-    ],
+    sample(
+        [
+            ("running", {"token": "x", "lease": from_now(60), "worker": DEAD}),
+            ("waiting", {"waits": 3, "not_before": from_now(600), "message": "Waiting for disk space."}),
+            ("failed", {"message": "It broke."}),
+            ("cancelled", {}),
+        ],
+        gate=2,
+    ),
 )
 def test_a_question_set_that_was_not_finished_is_made(
     run_with_data: FindingRun, state: str, job: dict[str, object]
@@ -494,7 +495,9 @@ def test_a_dataset_with_another_spec_is_one_message(owner: User) -> None:
         other.perform(other.steps[0])
 
 
-@pytest.mark.parametrize("recipe", [{"first": 30}, {"first": 40, "filter": "length=6.."}, {"sample": 40}])
+@pytest.mark.parametrize(
+    "recipe", sample([{"first": 30}, {"first": 40, "filter": "length=6.."}, {"sample": 40}], gate=1)
+)
 def test_a_question_set_with_another_recipe_is_one_message(recipe: dict[str, object], owner: User) -> None:
     run = FindingRun("small", "mini", owner=owner, definition=small_definition())
     run.perform(run.steps[0])

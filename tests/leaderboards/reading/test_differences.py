@@ -81,17 +81,17 @@ def test_a_map_of_two_facets_is_drawn_with_every_cell(val: Split, monkeypatch: p
 
 @pytest.mark.slow
 def test_the_chart_is_drawn_for_page_and_paper(compared: Sheet) -> None:
+    specs, orders = [], []
     for part in compared.parts:
         spec = differences_chart.spec_of(part, NAMES, addresses(part), colors=OF_THE_PAGE)
         paper = differences_chart.spec_of(part, NAMES, addresses(part), colors=OF_PAPER, title="read/val")
         assert spec is not None and paper is not None
-        page, svg, pdf = drawings(
-            "drawn",
-            [
-                DrawingOrder(spec),
-                *(DrawingOrder(paper, kind=kind, site="https://example.org") for kind in ("svg", "pdf")),
-            ],
-        )
+        specs.append(spec)
+        orders.append(DrawingOrder(spec))
+        orders.extend(DrawingOrder(paper, kind=kind, site="https://example.org") for kind in ("svg", "pdf"))
+    drawn = drawings("drawn", orders)
+    for at, spec in enumerate(specs):
+        page, svg, pdf = drawn[3 * at : 3 * at + 3]
         assert page is not None and svg is not None and pdf is not None
         for one in spec["data"]["values"]:
             assert one["said"].encode() in page

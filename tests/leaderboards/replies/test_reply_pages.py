@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from generation.models import Split
 from tests.leaderboards import sent
 from tests.leaderboards.replies import replied
+from tests.proof import sample
 from webapp.leaderboards.models import Method, Submission
 from webapp.models import User
 
@@ -95,10 +96,7 @@ def test_a_board_without_replies_has_no_such_columns(public: Method, val: Split)
     assert "Expected to sort by one of" in page_of(Client(), f"{BOARD}?sort=cost", status=400)
 
 
-@pytest.mark.parametrize(
-    ("sort", "first"), [("coverage", "A"), ("among-answered", "B"), ("tokens", "B"), ("cost", "B"), ("latency", "B")]
-)
-def test_rows_are_sorted_by_these_columns_the_best_first(member: User, val: Split, sort: str, first: str) -> None:
+def test_rows_are_sorted_by_these_columns_the_best_first(member: User, val: Split) -> None:
     for name, wrong, incomplete, tokens in (("A", 0.5, {}, 500), ("B", 0.3, replied.INCOMPLETE, 5), ("C", 0.9, {}, 0)):
         made = Method.objects.create(name=name, owner=member, published="2026-01-01T00:00:00Z")
         answers = replied.answers_of(val, incomplete=incomplete, wrong=wrong)
@@ -107,9 +105,10 @@ def test_rows_are_sorted_by_these_columns_the_best_first(member: User, val: Spli
             sent.submitted(made, val, [*answers[:-1], None])
         else:
             replied.submit(made, val, answers, replied.records_of(val, incomplete=incomplete, **usage))
-    found = [one["name"] for one in json.loads(Client().get(f"{BOARD}board.json?sort={sort}").content)["rows"]]
-    assert found[0] == first and set(found) == {"A", "B", "C"}
-    assert sort in ("coverage", "among-answered") or found[-1] == "C"
+    for sort, first in (("coverage", "A"), ("among-answered", "B"), ("tokens", "B"), ("cost", "B"), ("latency", "B")):
+        found = [one["name"] for one in json.loads(Client().get(f"{BOARD}board.json?sort={sort}").content)["rows"]]
+        assert found[0] == first and set(found) == {"A", "B", "C"}, sort
+        assert sort in ("coverage", "among-answered") or found[-1] == "C", sort
 
 
 def test_the_question_page_shows_hostile_replies_harmlessly(public: Method, val: Split) -> None:
@@ -209,7 +208,7 @@ def test_a_slice_leads_to_the_questions_with_the_answers_of_its_row(row: Submiss
 
 
 @pytest.mark.parametrize(
-    "query", ["by=type", "by=length&bands=1..6,7..30", "by=group&by=spatial", "view=length-without"]
+    "query", sample(["by=type", "by=length&bands=1..6,7..30", "by=group&by=spatial", "view=length-without"], gate=2)
 )
 def test_each_figure_of_a_slice_leads_to_as_many_questions(row: Submission, query: str) -> None:
     client, address = Client(), f"{BOARD}slices/?{query}&entry=m{row.method_id}"

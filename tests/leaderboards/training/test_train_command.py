@@ -150,6 +150,7 @@ def test_a_full_disk_is_one_message_and_the_training_can_be_resumed(
     assert Training.objects.get().state == Training.State.DONE
 
 
+@pytest.mark.full  # the gate resumes a training that a full disk stopped before it began
 def test_a_disk_that_fills_up_during_the_training_is_one_message_and_the_training_continues(
     val: Split, member: User, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
