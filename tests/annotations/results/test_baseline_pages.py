@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries
 from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.answering import slot_assignment
-from annotations.models import Answer, Baseline, Given, Participant, Showing, Study
+from annotations.models import Baseline, Participant, Study
 from annotations.results import baseline
 from annotations.studies import lifecycle
 from generation.engine.scoring.ladder import least_step
@@ -72,11 +72,7 @@ def kept_run(kept_public: int, django_db_blocker: DjangoDbBlocker) -> Iterator[i
         study = make_closed_study(Dataset.objects.get(pk=kept_public))
     yield study.pk
     with django_db_blocker.unblock():
-        for rows in (Answer, Given, Showing):
-            rows.objects.filter(participant__study=study).delete()
-        study.slots.all().delete()
-        study.participants.all().delete()
-        study.delete()
+        answered.delete(study)
 
 
 @pytest.fixture

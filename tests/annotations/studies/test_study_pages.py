@@ -21,6 +21,7 @@ from tests.annotations.answered import claims_of
 from tests.annotations.visitors import Visitor
 from tests.clients import client_of
 from tests.generation import small
+from tests.proof import sample
 from webapp.models import User
 
 Posted = Callable[..., Any]
@@ -156,23 +157,26 @@ def test_a_world_whose_paper_has_no_human_baseline_has_no_button_for_it(
 
 @pytest.mark.parametrize(
     ("field", "text", "said"),
-    [
-        ("wanted", "17", "Expected at most 16 questions"),
-        ("wanted", "x", "Enter a whole number"),
-        ("completed", "two words", "Expected a code of at most 60 letters"),
-        ("completed", "http://example.org/", "begins with https"),
-        ("full", "javascript://example.org/", "begins with https"),
-        ("practice_right", "7", "Expected at most 6"),
-        ("study_parameter", "PROLIFIC_PID", "three different names of parameters"),
-        ("study_parameter", "prolific_pid", "three different names of parameters"),
-        ("person_parameter", "test", "which the site uses itself"),
-        ("person_parameter", "Test", "which the site uses itself"),
-        ("hourly_pay", "-1", "greater than or equal to 0"),
-        ("easy", "999999", "not one of the available choices"),
-        ("evenly", "weather", "not one of the available choices"),
-        ("checks", "9999999999999999", "less than or equal to 50"),
-        ("palette", "nothing", "not one of the available choices"),
-    ],
+    sample(
+        [
+            ("wanted", "17", "Expected at most 16 questions"),
+            ("wanted", "x", "Enter a whole number"),
+            ("completed", "two words", "Expected a code of at most 60 letters"),
+            ("completed", "http://example.org/", "begins with https"),
+            ("full", "javascript://example.org/", "begins with https"),
+            ("practice_right", "7", "Expected at most 6"),
+            ("study_parameter", "PROLIFIC_PID", "three different names of parameters"),
+            ("study_parameter", "prolific_pid", "three different names of parameters"),
+            ("person_parameter", "test", "which the site uses itself"),
+            ("person_parameter", "Test", "which the site uses itself"),
+            ("hourly_pay", "-1", "greater than or equal to 0"),
+            ("easy", "999999", "not one of the available choices"),
+            ("evenly", "weather", "not one of the available choices"),
+            ("checks", "9999999999999999", "less than or equal to 50"),
+            ("palette", "nothing", "not one of the available choices"),
+        ],
+        gate=6,
+    ),
 )
 def test_a_wrong_value_gets_a_message_and_makes_no_study(
     rosa: Client, form: dict[str, Any], field: str, text: str, said: str
