@@ -16,12 +16,12 @@ from tests.proof import size
 
 pytestmark = pytest.mark.django_db
 Begin = Callable[..., Dataset]
-DATASETS = 30
 CLAIMS = 3
 
 
 def test_many_datasets_take_turns(begin: Begin) -> None:
-    for number in range(DATASETS):
+    datasets = size(30, least=8)
+    for number in range(datasets):
         begin(f"rows-{number}", scenes_per_chunk=1, splits={"train": {"scenes": 3}}, images=False)
     served: Counter[int] = Counter()
     while (job := jobs.claim()) is not None:
@@ -30,7 +30,7 @@ def test_many_datasets_take_turns(begin: Begin) -> None:
         busy = Dataset.objects.filter(state="making").values_list("pk", flat=True)
         counts = [served[pk] for pk in busy]
         assert max(counts, default=0) - min(counts, default=0) <= 1
-    assert set(served.values()) == {4} and len(served) == DATASETS
+    assert set(served.values()) == {4} and len(served) == datasets
     assert not Dataset.objects.exclude(state="complete").exists()
 
 
@@ -57,7 +57,7 @@ def test_claims_have_the_same_order_as_a_slow_reference(begin: Begin) -> None:
     for number in range(6):
         splits = {"train": {"scenes": 3}, "val": {"scenes": 2}}
         begin(f"rows-{number}", scenes_per_chunk=1, splits=splits)
-    for case in range(size(600, name="orders of claims against an obvious twin", least=25)):
+    for case in range(size(600, name="orders of claims against an obvious twin", least=8, most=8)):
         shuffle(random.Random(case))
         with transaction.atomic():
             for _ in range(CLAIMS):
@@ -72,7 +72,7 @@ def test_claims_after_random_events_have_the_same_order_as_the_query_over_all_jo
     monkeypatch.setattr(leases, "FIRST_WAIT", 3600.0)
     monkeypatch.setattr(leases, "LONGEST_WAIT", 3600.0)
     chance, held = random.Random(15), []
-    for step in range(size(4000, name="steps of a queue against the query over all its jobs", least=150)):
+    for step in range(size(4000, name="steps of a queue against the query over all its jobs", least=80, most=80)):
         act = chance.choice(
             ["begin", "claim", "claim", "claim", "end", "end", "error", "away", "crash", "cancel", "resume"]
         )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import transaction
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.content_hash import canonical
@@ -17,6 +17,7 @@ from generation.storage.canonical_lines import canonical_lines, keep_lines
 from generation.storage.items import load_chosen
 from generation.storage.split_index import SplitIndex
 from tests.generation import fake_world
+from tests.proof import size
 
 pytestmark = pytest.mark.django_db
 N = 240
@@ -52,6 +53,7 @@ def lines_of(split: Split, positions: list[int]) -> list[str]:
     return [line for _, lines in found for line in lines]
 
 
+@settings(max_examples=size(100, least=20, most=20))
 @given(
     sets=st.lists(st.sets(st.integers(0, N - 1), min_size=1).map(sorted), min_size=1, max_size=4),
     most=st.sampled_from([0, 20_000, 10**9]),
