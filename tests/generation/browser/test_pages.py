@@ -204,7 +204,7 @@ LANDMARKS = """() => [...document.querySelectorAll("nav, section[aria-labelledby
   .map((one) => [one.role ?? one.tagName, one.ariaLabel ?? one.getAttribute("aria-labelledby")].join(" "))"""
 
 
-@pytest.mark.parametrize("name", sample(PAGES, gate=4))
+@pytest.mark.parametrize("name", sample(PAGES, gate=2))
 def test_targets_are_large_enough_and_landmarks_are_unique_on_a_phone(
     name: str, browser: Browser, live_server: Any, shapes: Dataset
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from generation.browsing.pictures import version_of
 from generation.models import Scene
+from tests.proof import size
 
 TRAIN, TEST = "/datasets/shapes/train/", "/datasets/shapes/test/"
 NAMES = ["type", "group", "template", "answer", "length", "objects", "length.from", "length.to", "q", "page"]
@@ -30,7 +31,7 @@ def addresses(dataset):
 
 @pytest.mark.parametrize("base", [TRAIN, TEST, f"{TRAIN}q/5/", f"{TEST}q/1/"])
 @given(query=QUERIES)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=size(60, least=15), deadline=None)
 def test_any_query_gets_an_answer_or_a_message(shapes, base, query):
     """Names come in any order and may have several values; the client encodes them."""
     pairs = {}

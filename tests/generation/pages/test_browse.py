@@ -1,11 +1,12 @@
 """Filters in the address."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generation.engine.items import Facet, FacetKind
 from generation.splits.query_string import MAX_CONDITIONS, BadAddress, QueryString, join_ranges, read_query
+from tests.proof import size
 
 TYPE = Facet(
     "type", "Type", FacetKind.CATEGORY, ("count", "exist", "query_color"), False, labels=("Count", "Exist", "Colour")
@@ -127,6 +128,7 @@ def test_ranges_of_forms_become_one_value():
         assert join_ranges(QueryString.parse(sent)) == QueryString.parse(read_as)
 
 
+@settings(max_examples=size(2000, most=25))
 @given(
     st.lists(
         st.tuples(st.sampled_from(["type", "length", "answer", "q", "page", "x"]), st.text(max_size=12)), max_size=5

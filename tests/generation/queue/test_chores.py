@@ -113,6 +113,14 @@ worker.run({queue!r}, processes=1)
 """
 
 
+NOBODY = {"REDIS_URL": "redis://127.0.0.1:1"}
+
+
+def add_old_session() -> None:
+    old = timezone.now() - timedelta(days=1)
+    Session.objects.create(session_key="old", session_data="", expire_date=old)
+
+
 def wait_for(true: Callable[[], Any]) -> None:
     end = time.monotonic() + 60
     while not true():
@@ -122,16 +130,21 @@ def wait_for(true: Callable[[], Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_job_processes_tidy_machine_and_site_without_messages(child: Child) -> None:
-    old = timezone.now() - timedelta(days=1)
-    Session.objects.create(session_key="old", session_data="", expire_date=old)
-    nobody = {"REDIS_URL": "redis://127.0.0.1:1"}
-    child("-c", WORKER.format(queue="generation"), environment=nobody)
-    wait_for(lambda: Heartbeat.objects.filter(name=f"housekeeping@{leases.host_name()}").exists())
-    assert Session.objects.exists()
-    child("-c", WORKER.format(queue="default"), environment=nobody)
+def test_a_process_for_short_jobs_tidies_the_site_without_messages(child: Child) -> None:
+    add_old_session()
+    child("-c", WORKER.format(queue="default"), environment=NOBODY)
     wait_for(lambda: not Session.objects.exists())
     assert Heartbeat.objects.filter(name="housekeeping of the site").count() == 1
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_process_for_datasets_tidies_its_machine_without_messages(child: Child) -> None:
+    add_old_session()
+    child("-c", WORKER.format(queue="generation"), environment=NOBODY)
+    wait_for(lambda: Heartbeat.objects.filter(name=f"housekeeping@{leases.host_name()}").exists())
+    assert Session.objects.exists()
 
 
 @pytest.mark.slow

@@ -85,6 +85,7 @@ def test_the_row_of_a_worker_that_was_killed_on_this_host_is_deleted() -> None:
     assert {row.name for row in Heartbeat.objects.all()} == {other, "generation@here", alive.name}
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_of_a_queue_on_one_host_have_a_row_each(child: Child) -> None:
