@@ -1,16 +1,22 @@
-"""Complete datasets, and fixtures for one that all tests of a module share."""
+"""Complete datasets: made, made once and stored again, or shared by all tests of a module."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import models, transaction
 from pytest_django.plugin import DjangoDbBlocker
 
 from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
 from generation.models import Dataset
+from generation.storage import files
 
 
 def finish(dataset: Dataset) -> Dataset:
@@ -19,6 +25,54 @@ def finish(dataset: Dataset) -> Dataset:
     dataset.refresh_from_db()
     assert dataset.state == Dataset.State.COMPLETE, dataset.error
     return dataset
+
+
+def stored_again(make: Callable[[], Dataset]) -> Dataset:
+    """Return the dataset that `make` makes. It runs once in a process; later calls store the same rows and files again.
+
+    If there are other datasets already, it is made, because they may have the same keys.
+    """
+    if Dataset.objects.exists():
+        return make()
+    if make not in _COPIES:
+        dataset = make()
+        _COPIES[make] = _Copy(dataset)
+        return dataset
+    return _COPIES[make].store()
+
+
+class _Copy:
+    """The rows and the files of the only dataset in the database."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.pk = dataset.pk
+        tables = apps.get_app_config("generation").get_models()
+        self.rows: list[list[models.Model]] = [list(table._base_manager.all()) for table in tables]
+        digests = dataset.splits.for_browse().values_list("index_digest", flat=True)
+        self.names = [f"datasets/{self.pk}", *(f"index/{digest}" for digest in digests)]
+        self.folder = TemporaryDirectory()
+        for name in self.names:
+            if _path(name).exists():
+                shutil.copytree(_path(name), Path(self.folder.name, name))
+
+    def store(self) -> Dataset:
+        with transaction.atomic():
+            for rows in filter(None, self.rows):
+                type(rows[0])._base_manager.bulk_create(rows, ignore_conflicts=True)
+        for name in self.names:
+            shutil.rmtree(_path(name), ignore_errors=True)
+            if Path(self.folder.name, name).exists():
+                shutil.copytree(Path(self.folder.name, name), _path(name))
+        return Dataset.objects.get(pk=self.pk)
+
+
+_COPIES: dict[Callable[[], Dataset], _Copy] = {}
+
+
+def _path(name: str) -> Path:
+    path = files.local_path(name)
+    assert path is not None
+    return path
 
 
 @contextmanager

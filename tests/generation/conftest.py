@@ -15,7 +15,7 @@ from generation.engine import worlds
 from generation.making import dataset_jobs, import_sandbox
 from generation.models import Dataset
 from tests.generation import fake_world
-from tests.generation.complete_datasets import finish
+from tests.generation.complete_datasets import finish, stored_again
 
 Child = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -44,10 +44,14 @@ def begin(db: None) -> Callable[..., Dataset]:
     return begin_dataset
 
 
+def make_rows() -> Dataset:
+    return finish(dataset_jobs.start(spec_of(), slug="rows", secrets={"test": "0f" * 16}))
+
+
 @pytest.fixture
-def made(begin: Callable[..., Dataset]) -> Dataset:
+def made(db: None) -> Dataset:
     """Give a complete dataset of the fake world."""
-    return finish(begin())
+    return stored_again(make_rows)
 
 
 def child_environment(**more: str) -> dict[str, str]:

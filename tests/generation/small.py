@@ -42,6 +42,10 @@ def made(slug: str = "shapes", **changes: Any) -> Dataset:
     return finish(begun(slug, **changes))
 
 
+def made_without_images() -> Dataset:
+    return made(with_images=False)
+
+
 def read_ids(scene: Scene) -> NDArray[np.uint16]:
     """Return a scene's object ids, shape `(height, width)`, 0 where no object is."""
     with Image.open(io.BytesIO(files.get(scene.ids_image))) as image:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from generation.models import Dataset
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
+from tests.generation.complete_datasets import stored_again
 from tests.proof import sample
 
 pytestmark = pytest.mark.slow
@@ -36,7 +37,7 @@ PAGES = {
 @pytest.fixture
 def shapes(transactional_db: None) -> Dataset:
     """Give a complete public dataset."""
-    return small.made()
+    return stored_again(small.made)
 
 
 @pytest.fixture(
