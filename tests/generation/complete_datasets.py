@@ -35,19 +35,19 @@ def stored_again(make: Callable[[], Dataset]) -> Dataset:
     if Dataset.objects.exists():
         return make()
     if make not in _COPIES:
+        before = {table: set(table._base_manager.values_list("pk", flat=True)) for table in _tables()}
         dataset = make()
-        _COPIES[make] = _Copy(dataset)
+        _COPIES[make] = _Copy(dataset, before)
         return dataset
     return _COPIES[make].store()
 
 
 class _Copy:
-    """The rows and the files of the only dataset in the database."""
+    """The files of a dataset, and the rows that were not there before."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, before: dict[type[models.Model], set[Any]]) -> None:
         self.pk = dataset.pk
-        tables = apps.get_app_config("generation").get_models()
-        self.rows: list[list[models.Model]] = [list(table._base_manager.all()) for table in tables]
+        self.rows = [list(table._base_manager.exclude(pk__in=before[table])) for table in _tables()]
         digests = dataset.splits.for_browse().values_list("index_digest", flat=True)
         self.names = [f"datasets/{self.pk}", *(f"index/{digest}" for digest in digests)]
         self.folder = TemporaryDirectory()
@@ -58,6 +58,7 @@ class _Copy:
     def store(self) -> Dataset:
         with transaction.atomic():
             for rows in filter(None, self.rows):
+                # Measurements of earlier datasets may be there.
                 type(rows[0])._base_manager.bulk_create(rows, ignore_conflicts=True)
         for name in self.names:
             shutil.rmtree(_path(name), ignore_errors=True)
@@ -67,6 +68,10 @@ class _Copy:
 
 
 _COPIES: dict[Callable[[], Dataset], _Copy] = {}
+
+
+def _tables() -> Iterator[type[models.Model]]:
+    return apps.get_app_config("generation").get_models()
 
 
 def _path(name: str) -> Path:
