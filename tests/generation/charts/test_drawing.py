@@ -26,6 +26,7 @@ from generation.making import dataset_jobs
 from generation.making.deletion import remove
 from generation.models import Dataset
 from generation.queue import sandbox
+from tests.proof import size
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = ChartView("answers", "Answers & more", "answer", "answer")
@@ -118,11 +119,11 @@ def test_a_drawing_has_the_same_bytes_in_each_process() -> None:
     asked = json.dumps({**DrawingOrder(spec)._asdict(), "elsewhere": ELSEWHERE, "shrunk": 1.0})
     command = [sys.executable, "-c", SEVERAL_FONTS]
     drawn = []
-    for seed in ("0", "1", "random"):
+    for seed in ("0", "random", "1")[: size(3, least=2)]:
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(command, input=asked, env=environment, text=True, stdout=subprocess.PIPE, check=True)
         drawn.append(json.loads(done.stdout))
-    assert drawn[0] == drawn[1] == drawn[2]
+    assert all(one == drawn[0] for one in drawn)
     assert drawn[0][2] == drawn[0][3]  # the order of the fonts was random in each call
     check_pdf(base64.b64decode(drawn[0][2]))
 

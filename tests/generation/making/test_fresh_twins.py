@@ -123,7 +123,7 @@ def test_a_split_with_overrides_keeps_them(db: None) -> None:
         pytest.param("clevr-cogent-mini", marks=pytest.mark.full),
         "shapeworld-oneshape",
         "babi",
-        "simtown-mini",
+        pytest.param("simtown-mini", marks=pytest.mark.full),
         pytest.param("clevr-counting-mini", marks=pytest.mark.full),
     ],
 )
