@@ -96,7 +96,7 @@ class TestGenerate:
             ["generate", "no-such-preset"],
             ["delete", "nothing"],
         ]
-        for command in commands[: size(len(commands), least=2)]:
+        for command in commands[: size(len(commands))]:
             done = run(*command)
             assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
