@@ -18,7 +18,20 @@ QUESTIONS = 500  # approximate number of items and questions in a batch
 
 
 def answers(order: ReadingOrder) -> Iterator[Any]:
-    """Yield the answers to an order: the found files; or the licence, the items in batches, and the end."""
+    """Yield the answers to an order: the found files; or the licence, the items in batches, and the end.
+
+    `BadRecord` says what the files are if they are well known and not of the order's format.
+    """
+    try:
+        yield from _answers(order)
+    except BadRecord as error:
+        files = [(name, Path(place)) for name, place in order.places.items()] or [
+            (one, Path(one)) for one in order.names
+        ]
+        raise explain(error, files, format=order.format, label=find_reader(order.format).label) from error
+
+
+def _answers(order: ReadingOrder) -> Iterator[Any]:
     reader, opened = find_reader(order.format), _Opened(order)
     if order.action == "find":
         yield reader.find([Path(name) for name in order.names])
@@ -70,14 +83,6 @@ def _parts(reads: Iterator[ReadItem], opened: _Opened) -> Iterator[ReadBatch]:
     yield ReadBatch(part, opened.bytes)
 
 
-def _explained(error: EngineError, order: ReadingOrder) -> EngineError:
-    """Return an error that says what the files are, if they are well known and not of the format; else the error."""
-    if not isinstance(error, BadRecord):
-        return error
-    files = [(name, Path(place)) for name, place in order.places.items()] or [(one, Path(one)) for one in order.names]
-    return explain(error, files, format=order.format, label=find_reader(order.format).label)
-
-
 def main() -> None:
     """Read the order, and write each answer as a frame. An error of the engine is an answer too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C, and stops this process
@@ -87,7 +92,7 @@ def main() -> None:
         for answer in answers(order):
             sandbox.write_frame(pickle.dumps(answer))
     except EngineError as error:
-        sandbox.write_frame(pickle.dumps(_explained(error, order)))
+        sandbox.write_frame(pickle.dumps(error))
     except BrokenPipeError:
         sys.exit(1)  # the parent process has ended, or reads no further
 
