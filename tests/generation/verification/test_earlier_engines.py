@@ -21,6 +21,7 @@ from generation.engine.verification.proof import CHECKS
 from generation.engine.verification.verdict import Finding, Verdict, outdated_checks
 from generation.engine.worlds import usable
 from tests.earlier_release import unpack_archive
+from tests.made_once import made_once
 from tests.proof import sample
 from tests.webapp.commands import ROOT, environment_of
 
@@ -42,14 +43,18 @@ Results = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
-    """Give what is verified of the stored datasets, by dataset and damage."""
-    folder = tmp_path_factory.mktemp("earlier")
-    command = [sys.executable, str(HERE / "earlier_datasets.py"), str(unpack_archive(folder))]
-    environment = environment_of(folder / "var")
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500)
-    assert ended.returncode == 0, ended.stderr
-    found: dict[str, Results] = json.loads(ended.stdout.splitlines()[-1])
+def results() -> dict[str, Results]:
+    """Give what is verified of the stored datasets, by dataset and damage. One process verifies them for all tests."""
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        command = [sys.executable, str(HERE / "earlier_datasets.py"), str(unpack_archive(folder))]
+        environment = environment_of(folder / "var")
+        ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500)
+        assert ended.returncode == 0, ended.stderr
+        (folder / "results.json").write_text(ended.stdout.splitlines()[-1])
+
+    found: dict[str, Results] = json.loads((made_once("earlier-datasets", make) / "results.json").read_text())
     return found
 
 
