@@ -91,10 +91,13 @@ def _records(text: TextReader, head: TableHead, bad: Bad) -> Iterator[Prediction
     next(rows)
     width, has_unnamed = len(head.names), "" in head.names
     for row in rows:
-        if len(row.value) != width:
+        values = (
+            row.value if "".join(row.value[width:]).strip() else row.value[:width]
+        )  # without extra commas at the end
+        if len(values) != width:
             bad(row.line, f"expected {width} columns, got {len(row.value)}")
             continue
-        record = dict(zip(head.names, row.value, strict=True))
+        record = dict(zip(head.names, values, strict=True))
         if has_unnamed:
             del record[""]
         yield row._replace(value=record)
