@@ -2417,6 +2417,8 @@ class TextReader(SentenceReader):
             walks = (one.removeprefix("no, ") for one in sentences)
             return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
         rows = [row for row in text.split("\n") if is_listed(row)]
+        if len(rows) > 1 and any(composed.word.search(plain_sentence(row)) is None for row in rows):
+            return True
         return bool(exact) and any(
             self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
         )
@@ -2545,6 +2547,7 @@ REMARK = re.compile(
     r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
     r"consistent)\b"
 )
+LIST_ROW = 3  # words of a line that may be a row of a list, with its number
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 
 
@@ -2627,6 +2630,8 @@ class ReplyReader(TextReader):
         if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
+        if self._composed(kind) is not None and not marked.is_delimited and 0 < len(next_line.split()) <= LIST_ROW:
+            return OUTSIDE  # perhaps the next row of a list
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:
             return OUTSIDE
         if marked.is_delimited and REJECTED.match(next_line):

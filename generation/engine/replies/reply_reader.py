@@ -42,6 +42,7 @@ REMARK = re.compile(
     r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
     r"consistent)\b"
 )
+LIST_ROW = 3  # words of a line that may be a row of a list, with its number
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 
 
@@ -124,6 +125,8 @@ class ReplyReader(TextReader):
         if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
+        if self._composed(kind) is not None and not marked.is_delimited and 0 < len(next_line.split()) <= LIST_ROW:
+            return OUTSIDE  # perhaps the next row of a list
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:
             return OUTSIDE
         if marked.is_delimited and REJECTED.match(next_line):

@@ -292,6 +292,8 @@ class TextReader(SentenceReader):
             walks = (one.removeprefix("no, ") for one in sentences)
             return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
         rows = [row for row in text.split("\n") if is_listed(row)]
+        if len(rows) > 1 and any(composed.word.search(plain_sentence(row)) is None for row in rows):
+            return True
         return bool(exact) and any(
             self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
         )
