@@ -36,9 +36,14 @@ NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:in
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
 
 
-MEMBER_END = re.compile(r"[,;&+/|]|->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b")
+MEMBER_END = re.compile(
+    r"[,;&+/|]| [-–—] |->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b"
+)
 MORE = re.compile(r"\b(?:also|too|as well|in addition|additionally|another|plus)\b")
-ADDITION = re.compile(r"\((?:and|plus|also)\b")
+ADDITION = re.compile(
+    r"\((?:and|plus|also|or|maybe|dropped|gone|left|discarded|no|not|no longer|in either|reverse|uncertain)\b|"
+    r"\b(?:so on|(?:something|anything) else|(?:other|more) (?:things|items|objects))\b"
+)
 IN_PARENTHESES = re.compile(r"\([^()]*\)")
 MEMBER_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 MEMBER_ARTICLES = ("a", "an", "the", "some")
@@ -48,7 +53,7 @@ NO_MEMBERS = words_of(
     "to here there order answer sorry"
 )
 """Words that are no part of a list of things or steps, although they may stand between its commas."""
-LARGEST_MEMBER = 2  # words of one that is not known
+LARGEST_MEMBER = 4  # words of one that is not known
 
 
 class ComposedForm(NamedTuple):
