@@ -42,6 +42,9 @@ OTHERS: dict[str, tuple[str, Any, str]] = {
     "OK-VQA": ("mscoco_val2014_annotations.json", {**VQA_HEAD, "annotations": [OK_VQA]}, "annotations of OK-VQA"),
     "A-OKVQA": ("aokvqa_v1p0_train.json", [A_OKVQA], "questions of A-OKVQA"),
     "captions": ("captions_val2014.json", {"info": {}, "images": [COCO_PICTURE]}, "captions of COCO"),
+    "captions of 2017": (
+        "captions_val2017.json", {"info": {}, "licenses": [{"url": "x", "id": 1, "name": "y"}]}, "captions of COCO",
+    ),
     "key points": ("person_keypoints_val2014.json", {"images": [COCO_PICTURE]}, "key points of COCO"),
     "panoptic": ("p.json", {"annotations": [{"segments_info": [], "image_id": 1}]}, "panoptic segments of COCO"),
     "LVIS": ("lvis_v1_val.json", {"images": [{**COCO_PICTURE, "neg_category_ids": []}]}, "boxes of LVIS"),
@@ -126,7 +129,7 @@ def test_a_file_that_another_format_reads_names_this_format(tmp_path: Path, form
     assert describe(tmp_path / name, format="clevr").endswith(f": import the files as {format_}")
 
 
-@pytest.mark.parametrize("case", ["captions", "key points"])
+@pytest.mark.parametrize("case", ["captions", "captions of 2017", "key points"])
 def test_other_files_of_coco_are_not_taken_for_instances(tmp_path: Path, case: str) -> None:
     name, data, expected = OTHERS[case]
     (tmp_path / name).write_text(json.dumps(data))
