@@ -1676,7 +1676,7 @@ class ComposedAnswers:
     def lists_others(self, said: str) -> bool:
         """Return whether a list has a part that is none of the form's: `apple, milk and cake`, or `apple (and milk)`.
 
-        `said` is a sentence in small letters. A part that is not known has one or two words.
+        `said` is a sentence in small letters. A part that is not known has at most four words.
         """
         pieces = MEMBER_END.split(IN_PARENTHESES.sub(" ", said))
         known = [self.word.search(piece) is not None for piece in pieces]

@@ -1,7 +1,4 @@
-"""Well-known sets of questions, scenes and captions: which one a JSON file belongs to, by its first record.
-
-The fields are those of the published files.
-"""
+"""Well-known sets of questions, scenes and captions: which one a JSON file belongs to, by its first record."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

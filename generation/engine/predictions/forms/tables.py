@@ -91,9 +91,8 @@ def _records(text: TextReader, head: TableHead, bad: Bad) -> Iterator[Prediction
     next(rows)
     width, has_unnamed = len(head.names), "" in head.names
     for row in rows:
-        values = (
-            row.value if "".join(row.value[width:]).strip() else row.value[:width]
-        )  # without extra commas at the end
+        is_longer = "".join(row.value[width:]).strip() != ""  # extra commas at the end say nothing
+        values = row.value if is_longer else row.value[:width]
         if len(values) != width:
             bad(row.line, f"expected {width} columns, got {len(row.value)}")
             continue
