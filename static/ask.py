@@ -45,6 +45,7 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -615,595 +616,6 @@ def denied_parts(sentence: str) -> str:
     return " . ".join([*NEGATION.findall(sentence), *DENIAL.findall(sentence), *pairs])
 
 
-# Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
-
-
-THOUGHTS = words_of(
-    "think thinking thought thoughts thoughtprocess thinkingprocess thinkingsteps reasoning reason reasons "
-    "reasoningprocess rationale analysis analyze analyse scratchpad scratch reflection reflect selfreflection "
-    "critique review verification verify check selfcheck innermonologue monologue inner innerthought innerthoughts "
-    "internal internalthoughts internalmonologue chainofthought cot deliberation deliberate ponder plan planning "
-    "brainstorm draft work working workings step steps explanation explain justification observation observe "
-    "perception caption description summary context notes note question questions options choices details unused94 "
-    "unused95 "
-    "cotbudgetreflect"
-)
-ANSWER_NAMES = words_of("answer finalanswer theanswer myanswer ans conclusion box")
-WRAPPERS = words_of(
-    "solution response output final finalresponse finaloutput result reply message assistant root html body"
-)
-SPECIAL = words_of(
-    "s eos bos pad unk image img imagepad imagestart imageend imstart imend im visionstart visionend vision picture "
-    "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
-    "system assistant constrain call sep mask"
-)
-LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
-FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
-
-MARK = re.compile(
-    r"(?P<open><\|?|&lt;\|?|\[{1,2}|◁|⟨|【|＜|«|⟪|⟦|〈|《|「|『|\{{1,2}|\({2})\s?(?P<slash>/?)\s?"
-    r"(?P<name>[^\W\d_][\w:.\-]{0,40}(?: [^\W\d_]\w{0,20}){0,3})"
-    r"(?:\s{1,3}[^\s<>\[\]=]{1,40}=[^<>\[\]\n]{0,120})?\s?(?P<slash_after>/?)(?:\|?>|\|?&gt;|\]{1,2}|▷|⟩|】|＞|»|⟫|⟧|"
-    r"〉|》|」|』|\}{1,2}|\){2})"
-)
-OPENING = re.compile(r"^(?:begin|start)[_ -](?:of[_ -])?|[_ -](?:start|begin|prefix)$")
-CLOSING = re.compile(r"^end[_ -](?:of[_ -])?|[_ -](?:end|suffix)$|^unused95$")
-COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-MOST_UNKNOWN = 100  # unknown marks whose pairs are looked for
-CHANNEL = re.compile(r"<\|?channel\|?>[ \t]*(\w+)?", re.IGNORECASE)
-FINAL_CHANNELS = frozenset(("final", "answer", "response"))
-HARMONY = re.compile(r"\A\s*analysis(?=[A-Z\s])(?P<thought>.*)\bassistant\s?final", re.DOTALL)
-TAGS = ("<", "<|", "&lt;", "&lt;|", "◁", "＜")
-CLOSED = re.compile(r"[\[【⟨«⟪⟦〈《「『{(<]\s?/\s?([^\W\d_][\w:. -]{0,60})[\]】⟩»⟫⟧〉》」』})>]")
-SIGNS = re.compile(r"[\W_]")
-
-
-class Mark(NamedTuple):
-    """A mark of a text: where it stands, its name in small letters without signs, and whether it closes a pair.
-
-    A heading is a mark in brackets that no other one closes, such as `[Answer]`.
-    """
-
-    start: int
-    end: int
-    name: str
-    is_closing: bool
-    is_heading: bool
-    written: str
-
-
-class SplitReply(NamedTuple):
-    """What a reply says, and its thoughts."""
-
-    said: str
-    thoughts: Sequence[str]
-
-
-def marks_in(text: str) -> Iterator[Mark]:
-    """Yield the marks of a text. In brackets such as `[THINK]`, only names that are known or closed are marks."""
-    closed: frozenset[str] | None = None
-    for found in MARK.finditer(text):
-        small = found["name"].lower().rpartition(":")[2]
-        is_closing = bool(found["slash"]) or CLOSING.search(small) is not None
-        bare = small if found["slash"] else (CLOSING if is_closing else OPENING).sub("", small)
-        name = SIGNS.sub("", bare or small)
-        is_known = name in THOUGHTS or name in ANSWER_NAMES
-        is_heading = found["open"] not in TAGS and not found["slash"]
-        if is_heading:
-            if closed is None:
-                closed = frozenset(SIGNS.sub("", one.lower()) for one in CLOSED.findall(text))
-            if name not in closed and not is_known:
-                continue
-            is_heading = name not in closed
-        if (" " in found["name"] and not is_known) or (found["slash_after"] and not found["slash"]):
-            continue  # a comparison such as `a <b and c> d`, and a mark without content such as `<br/>`
-        yield Mark(found.start(), found.end(), name, is_closing, is_heading, found[0])
-
-
-def split_thoughts(text: str) -> SplitReply:
-    """Return a reply without its thoughts, and the thoughts without their marks.
-
-    A text before an end without a beginning is a thought, and so is the text after a beginning without an end.
-    """
-    text, thoughts = _split_channels(text)
-    kept: list[str] = []
-    at, opened = 0, -1  # the end of the last mark that closes a thought, and of the one that opened the current thought
-    for mark in marks_in(text):
-        if opened >= 0 and mark.is_heading and mark.name in ANSWER_NAMES:
-            thoughts.append(text[opened : mark.start])
-            at, opened = mark.start, -1
-        if mark.name not in THOUGHTS:
-            continue
-        if mark.is_closing:
-            thoughts.append(text[max(at, opened) : mark.start])
-            at, opened = mark.end, -1
-        elif opened < 0:
-            kept.append(text[at : mark.start])
-            opened = mark.end
-    if opened < 0:
-        kept.append(text[at:])
-    else:
-        thoughts.append(text[opened:])
-    return SplitReply("".join(kept), [_without_marks(one) for one in thoughts])
-
-
-def _without_marks(thought: str) -> str:
-    """Return a thought without the marks of thoughts in it."""
-    pieces, at = [], 0
-    for mark in marks_in(thought):
-        if mark.name in THOUGHTS:
-            pieces.append(thought[at : mark.start])
-            at = mark.end
-    return "".join([*pieces, thought[at:]])
-
-
-def _split_channels(text: str) -> tuple[str, list[str]]:
-    """Return a reply without the channels that are not final, as in `<|channel|>analysis`, and their texts."""
-    bare = HARMONY.match(text)
-    if bare is not None:
-        return text[bare.end() :], [bare["thought"]]
-    marks = list(CHANNEL.finditer(text))
-    if not marks:
-        return text, []
-    kept, thoughts = [text[: marks[0].start()]], []
-    for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), len(text)]):  # noqa: B905 - Python 3.9
-        name = mark[1] or ""
-        is_final = name.lower() in FINAL_CHANNELS or name.lower() not in THOUGHTS | {"commentary"}
-        part = text[mark.end() if is_final and name.lower() in FINAL_CHANNELS else mark.end() - len(name) : end]
-        if is_final:
-            kept.append(part)
-        else:
-            thoughts.append(text[mark.end() : end])
-    return "".join(kept), thoughts
-
-
-def without_thoughts(text: str) -> str:
-    """Return a reply without its thoughts."""
-    return split_thoughts(text).said
-
-
-def is_in_thought(text: str) -> bool:
-    """Return whether a text ends within a thought."""
-    is_open = False
-    for mark in marks_in(text):
-        if mark.name in THOUGHTS:
-            is_open = not mark.is_closing
-    return is_open
-
-
-ANSWER, ANSWER_END = "<answer>", "</answer>"
-
-
-class StatementText(NamedTuple):
-    """A text whose marks of answers are `<answer>` and `</answer>`, without marks of layout, font and roles.
-
-    `unknown_mark` is the first of a pair of unknown marks that has most of the text; empty if there is none.
-    """
-
-    text: str
-    unknown_mark: str
-
-
-def with_plain_marks(said: str) -> StatementText:
-    """Return what a reply says with the marks of answers in one form."""
-    said = COMMENT.sub(" ", said) if "<!--" in said else said
-    pieces: list[str] = []
-    unknown: list[Mark] = []
-    at = 0
-    for mark in marks_in(said):
-        if mark.name in ANSWER_NAMES:
-            put = ANSWER_END if mark.is_closing else ANSWER
-        elif mark.name in FONT:
-            put = ""
-        elif mark.name in WRAPPERS or mark.name in SPECIAL or mark.name in LAYOUT:
-            put = "\n"
-        else:
-            unknown.append(mark)
-            continue
-        pieces += [said[at : mark.start], put]
-        at = mark.end
-    return StatementText("".join([*pieces, said[at:]]), _mark_of_most(said, unknown))
-
-
-def _mark_of_most(text: str, marks: Sequence[Mark]) -> str:
-    """Return the first unknown mark whose pairs have more than half of a text; empty if none has."""
-    if not marks:
-        return ""
-    opened: dict[str, Mark] = {}
-    inside: dict[str, int] = {}
-    first: dict[str, Mark] = {}
-    for mark in marks[:MOST_UNKNOWN]:
-        first.setdefault(mark.name, mark)
-        if mark.is_closing:
-            begin = opened.pop(mark.name).end if mark.name in opened else 0
-            inside[mark.name] = inside.get(mark.name, 0) + _size(text[begin : mark.start])
-        else:
-            opened.setdefault(mark.name, mark)
-    for name, mark in opened.items():
-        if name not in inside and len(name) > 1:
-            inside[name] = _size(text[mark.end :])
-    whole = _size(text) - sum(len(mark.written) for mark in marks)
-    found = [name for name, size in inside.items() if 2 * size > whole]
-    return first[found[0]].written if found else ""
-
-
-def _size(text: str) -> int:
-    return len(text) - sum(map(text.count, " \t\n"))
-
-
-# The answer that a reply marks: `Answer: 3`, `The answer is 3`, `\boxed{3}`, `<answer>3</answer>`, `{"answer": 3}`.
-
-
-KEYS = words_of(
-    "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
-    "result output"
-)
-ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
-ERROR_FIELDS = words_of("error errors exception failure refusal")
-SUCCESS_FIELDS = words_of("success ok succeeded")
-STATE_FIELDS = words_of("status state code")
-GOOD_STATES = words_of(
-    "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
-)
-"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
-MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
-LARGEST_JSON = 100_000  # characters of a JSON object that is read
-LABEL = re.compile(
-    # Answer: 3; the answer is 3; Final answer = 3; "answer": 3
-    r"\b(?:answer|ans)\b[*_`\"')\] ]{0,4}(?:(?:is|was|would be|must be|should be|has to be|will be|"
-    r"becomes)\b[*_`\"' ]{0,4}[:=]?|"
-    r"[:=](?![:=])|->|→|⇒|=>|[-–—](?= ))|"
-    # other languages
-    r"\b(?:antwort|respuesta|réponse|resposta|risposta|antwoord|ответ)\b(?: \w{1,10})? ?(?:lautet|ist|es|est|é|è|"
-    r"is|это)?\b ?[:：]? ?|(?:答案|答え|回答|정답)[^\S\n]?(?:是|は|은)?[:：]?|"
-    # the answer to this question is 3
-    r"\b(?:answer|response) (?:to|for) [^.?!\n:]{1,60}? (?:is\b:?|:)|"
-    # A: 3 at the beginning of a line; Conclusion: 3
-    r"^[ \t>#*_-]{0,6}(?:a|answer|conclusion|verdict|result|final result|solution|response|output|prediction|final|"
-    r"total|sum|count|decision)"
-    r"[*_]{0,3} ?:|"
-    # a line with the word alone
-    r"^[ \t>#*_=-]{0,8}(?:(?:the|my|final|short|correct) ){0,2}(?:answer|conclusion|verdict|result)[*_ \t=:-]{0,8}$",
-    re.IGNORECASE | re.MULTILINE,
-)
-BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s?\{")
-MARKS = re.compile(
-    f"{LABEL.pattern}|(?P<box>{BOXED.pattern})|(?P<tag>{re.escape(ANSWER)})", re.IGNORECASE | re.MULTILINE
-)
-VALUE = re.compile(
-    r"[\"'](?:final[_ ]?)?answer[\"']\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){0,300}\"|\[[^\[\]\n]{0,300}\]|"
-    r"[^\s,}\]\"]{1,60})(?=\s{0,9}[,}\n]|$)",
-    re.IGNORECASE,
-)
-ANSWER_ENDS = re.compile(re.escape(ANSWER_END), re.IGNORECASE)
-LONGEST_LEAD = 300  # characters before a mark in which the beginning of its sentence is looked for
-OWN = re.compile(
-    r"(?:^|[^\w' ]\W*|\b(?:the|my|our|your|this|an?|so|thus|therefore|hence|and|but|then|is|here|here's|in|as|for|that|"
-    r"its|short|ok|okay|sure|final) )"
-    r"(?:(?:final|short|best|correct|corrected|right|overall|updated|revised|direct|concise|brief|detailed|full|"
-    r"complete|"
-    r"proper|actual|true|single|only|single-word|one-word|exact|numerical|numeric|most likely|likely|true|false) )*"
-    r"(?:answer|ans)\b"
-)
-"""The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
-NOT_SAID = re.compile(
-    r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
-    r"n't)\b"
-)
-FORMAT = re.compile(
-    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
-    r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
-    re.IGNORECASE,
-)
-HAS_WORDS = re.compile(r"[^\W_]")
-LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
-PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
-SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
-
-
-class MarkedAnswer(NamedTuple):
-    """A marked text, the text after it, and whether the mark says where it ends.
-
-    `text` is None if a doubt, a condition or a question is about the mark. `value` is its first piece without commas,
-    and `between` the text up to the next mark.
-    """
-
-    text: str | None
-    after: str
-    is_delimited: bool
-    value: str = ""
-    between: str = ""
-
-
-def marked_answers(text: str) -> Iterator[MarkedAnswer]:
-    """Yield what the marks of a text mark, the last one first."""
-    marks = list(MARKS.finditer(text))[-MOST_MARKS:]
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    for mark, end in zip(reversed(marks), reversed(ends)):  # noqa: B905 - Python 3.9
-        found = _marked(text, mark)
-        if found.is_delimited:
-            yield found._replace(between=found.after[: max(0, len(found.after) - len(text) + end)])
-        else:
-            value, between = (*PIECE_END.split(text[mark.end() : end].strip(), 1), "")[:2]
-            yield found._replace(value=value, between=between)
-
-
-def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
-    rest = text[mark.end() :]
-    before = SENTENCE.split(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()])[-1]
-    if FORMAT.search(before) or _is_announced(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()]):
-        return MarkedAnswer(None, rest, is_delimited=True)
-    if mark["box"]:
-        inside = braced(rest)
-        return MarkedAnswer(without_macros(inside), rest[len(inside) + 1 :], is_delimited=True)
-    if mark["tag"]:
-        inside = ANSWER_ENDS.split(rest, maxsplit=1)[0]
-        return MarkedAnswer(inside, rest[len(inside) + len(ANSWER_END) :], is_delimited=True)
-    return _labelled(plain_sentence(f"{before}{mark[0]}"), rest)
-
-
-def _is_announced(before: str) -> bool:
-    """Return whether the line before a mark announces an example or a format: `Respond in this format:`."""
-    line = before.rstrip(" \t\n*_`#>").rpartition("\n")[2].removesuffix("json").rstrip()
-    return line.endswith(":") and FORMAT.search(line) is not None
-
-
-def _labelled(label: str, rest: str) -> MarkedAnswer:
-    """Return the first line with words after a label; `label` is the beginning of its sentence."""
-    end = 0
-    for whole in rest.split("\n"):
-        line = ANSWER_ENDS.split(whole)[0]
-        end += len(whole) + 1
-        if HAS_WORDS.search(line):
-            is_said = not (
-                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1].strip()))
-                or DOUBT.search(label)
-                or ELSEWHERE.search(label)
-                or CONDITION.search(label.replace("would be", ""))
-                or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
-            )
-            return MarkedAnswer(line if is_said else None, rest[end:], is_delimited=False)
-    return MarkedAnswer("", "", is_delimited=False)
-
-
-def braced(text: str) -> str:
-    """Return the text before the brace that closes an already open one; the whole text if no brace closes it."""
-    depth = 1
-    for found in re.finditer(r"[{}]", text):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return text[: found.start()]
-    return text
-
-
-def with_marked_values(text: str) -> str:
-    """Return a text in which each JSON object with an answer is the answer in `<answer>` and `</answer>`."""
-    if '"' not in text and "'" not in text:
-        return text
-    pieces, at = [], 0
-    for start, end in _objects(text):
-        value = _value_in(text[start:end])
-        if value is not None:
-            pieces += [text[at:start], value]
-            at = end
-    text = "".join([*pieces, text[at:]])
-    return VALUE.sub(lambda found: f"{ANSWER}{found[1]}{ANSWER_END}", text)
-
-
-def _objects(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each outer brace of a text begins and ends."""
-    depth = start = 0
-    for found in re.finditer(r"\"(?:[^\"\\\n]|\\.)*\"|[{}]", text):
-        if found[0] == "{":
-            start = start if depth else found.start()
-            depth += 1
-        elif found[0] == "}" and depth:
-            depth -= 1
-            if not depth and found.end() - start <= LARGEST_JSON:
-                yield start, found.end()
-
-
-def _value_in(text: str) -> str | None:
-    """Return the marked answer of a JSON object, a line break if it has no answer; None for other texts."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if _is_failure(found):
-        return f"{ANSWER}{ANSWER_END}"
-    values = set(_values(found))
-    if values:
-        return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
-    named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
-    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
-
-
-def _is_failure(found: dict[str, Any]) -> bool:
-    """Return whether a JSON object reports an error: `{"status": "failed", "result": 0}`."""
-    for key, value in found.items():
-        name = key.lower()
-        if name in ERROR_FIELDS and value not in (None, False, "", 0, [], {}):
-            return True
-        if (name in SUCCESS_FIELDS and value is False) or (
-            name in STATE_FIELDS and _text(value).lower() not in GOOD_STATES
-        ):
-            return True
-    return False
-
-
-def _values(found: dict[str, Any]) -> Iterator[str]:
-    if "step" in found:
-        return  # the result of a step is no answer
-    for key, value in found.items():
-        if re.sub(r"[\W_\d]", "", key).lower() in KEYS:
-            if isinstance(value, list):
-                yield ",".join(map(_text, value)) or "[]"
-            elif isinstance(value, dict):
-                inner = [one for one in value.values() if not isinstance(one, (dict, list))]
-                yield from map(_text, inner if len(inner) == 1 else _values(value))
-            else:
-                yield _text(value)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return "" if value is None or isinstance(value, (dict, list)) else str(value)
-
-
-def is_unfinished(text: str) -> bool:
-    r"""Return whether the last mark of a text is a `\boxed{` or `<answer>` that nothing closes."""
-    marks = list(MARKS.finditer(text))
-    if not marks or not (marks[-1]["box"] or marks[-1]["tag"]):
-        return False
-    rest = text[marks[-1].end() :]
-    return ANSWER_ENDS.search(rest) is None if marks[-1]["tag"] else braced(rest) == rest
-
-
-# Options with letters: lists such as `A. red`, and the letter that a reply chooses.
-
-
-LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
-LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
-LETTER = re.compile(
-    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
-    r"is)?:? ?))?[(\[\"'*]{0,3}"
-    r"([A-Z])(?![\w'])"
-)
-CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
-SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
-NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
-OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
-CHOSEN = re.compile(
-    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
-    r"chose|selected|"
-    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
-)
-LETTER_PIECE = re.compile(r"[.\n;]")
-OPTION_ALONE = re.compile(
-    r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
-)
-WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
-
-
-class StatedLetter(NamedTuple):
-    """The letter that a text states, empty if the text contradicts itself, and the text after it."""
-
-    letter: str
-    after: str
-
-
-def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> StatedLetter | None:
-    """Return the letter that a text states as its choice; None if it states none."""
-    line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
-    found = LETTER.match(line)
-    if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
-        found = None
-    found = found or CHOSEN.search(line)
-    if found is None or found[1] not in choices:
-        return None
-    rest, after = line[found.end() :], text[text.index(line) + found.end() :]
-    others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
-    alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
-    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or REJECTED.match(plain_sentence(rest))
-    is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
-    is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
-    return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)
-
-
-def without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
-    options = LETTERED.findall(text)
-    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
-        return text, choices
-    own = {
-        letter: option.strip(DRESS)
-        for letter, option in options[
-            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
-        ]
-    }
-    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
-    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
-    return kept, choices or own
-
-
-# The frame of a reply around its answer: greetings, offers, further questions, lists, an end that breaks off.
-
-
-ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
-STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
-NEXT_QUESTION = re.compile(
-    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
-    r"\t]?\d*[*_]{0,2} ?[:.\n])",
-    re.IGNORECASE,
-)
-OPENER = re.compile(
-    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
-    r"great|absolutely|"
-    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
-)
-CLOSER = re.compile(
-    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
-    r"it) helps|just ask)\b"
-)
-THOUGHT_LABEL = re.compile(
-    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
-)
-UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
-LIST_IN_LINE = re.compile(
-    r"(?:^|[\n:])\s{0,9}(?:\(?1[.)]|\(?[aA][.):]) ?\S[^\n]{0,60}? \(?(?:2[.)]|[bB][.):]) ?\S[^\n]*"
-)
-EMPTY_LABEL = re.compile(
-    r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
-)
-ARROW = re.compile("->|→|=>|⇒")
-TRUTH_AFTER = re.compile(r" ?(?:yes|no|true|false)\W*")
-ITEM = re.compile(r"\d{1,3}[.)] ")
-EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
-EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
-LISTED = re.compile(
-    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
-)
-
-
-def is_unanswered(text: str) -> bool:
-    """Return whether a reply has examples of a prompt, or ends with an empty label or item: `A:`, `3)`."""
-    rows = text.rstrip().split("\n")
-    last = rows[-1].strip()
-    is_item = EMPTY_ITEM.fullmatch(last) and (ITEM.match(rows[-2].strip()) if len(rows) > 1 else last.endswith(")"))
-    return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
-
-
-def concluding_arrow(sentences: Sequence[str]) -> re.Match[str] | None:
-    """Return the only arrow of a text if it leads to a yes or no at its end: `4 > 3 → yes`."""
-    arrows = [arrow for one in sentences for arrow in ARROW.finditer(one)]
-    return arrows[0] if len(arrows) == 1 and TRUTH_AFTER.fullmatch(sentences[-1], arrows[0].end()) else None
-
-
-def breaks_off(text: str, sentences: Sequence[str]) -> bool:
-    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
-    if concluding_arrow(sentences) is not None:
-        return False
-    end = text.rstrip(" \t\n*_`")
-    rows = end.split("\n")
-    if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):
-        return True
-    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
-    return end.endswith((",", ":")) or is_unfinished
-
-
-def is_question(sentence: str) -> bool:
-    """Return whether a sentence ends with a question mark."""
-    return sentence.rstrip("\"') ").endswith("?")
-
-
-def is_listed(line: str) -> bool:
-    """Return whether a line is part of a list or a table."""
-    return LISTED.match(line) is not None
-
-
 # Sentences that assert an answer: a small grammar of whole sentences.
 
 
@@ -1570,29 +982,8 @@ SPELLINGS = (
 )
 BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
-TWICE = re.compile(r"(\w+) (?:twice|two times)\b")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
-
-
-MEMBER_END = re.compile(
-    r"[,;&+/|]| [-–—] |->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b"
-)
-MORE = re.compile(r"\b(?:also|too|as well|in addition|additionally|another|plus)\b")
-ADDITION = re.compile(
-    r"\((?:and|plus|also|or|maybe|dropped|gone|left|discarded|no|not|no longer|in either|reverse|uncertain)\b|"
-    r"\b(?:so on|(?:something|anything) else|(?:other|more) (?:things|items|objects))\b"
-)
-IN_PARENTHESES = re.compile(r"\([^()]*\)")
-MEMBER_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-MEMBER_ARTICLES = ("a", "an", "the", "some")
-NO_MEMBERS = words_of(
-    "as well too also both only just now currently still respectively together in total all else nothing sure ok okay "
-    "yes so thus hence therefore finally thanks please i we he she they it that this is are has had because since from "
-    "to here there order answer sorry"
-)
-"""Words that are no part of a list of things or steps, although they may stand between its commas."""
-LARGEST_MEMBER = 4  # words of one that is not known
 
 
 class ComposedForm(NamedTuple):
@@ -1638,7 +1029,7 @@ class ComposedAnswers:
         self.is_set = form.is_set
         self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
         small = {part.strip().casefold() for part in form.parts}
-        self.nothing = {form.empty.casefold(), EMPTY_SET} - small
+        self.nothing = {form.empty.casefold(), EMPTY_SET, "none"} - small
         self.ways = {part: part for part in small}
         for way, meant in synonyms.items():
             if meant.casefold() in small:
@@ -1673,50 +1064,9 @@ class ComposedAnswers:
             at = part.end()
         return self.codes.get(self._key(found), OUTSIDE)
 
-    def lists_others(self, said: str) -> bool:
-        """Return whether a list has a part that is none of the form's: `apple, milk and cake`, or `apple (and milk)`.
-
-        `said` is a sentence in small letters. A part that is not known has at most four words.
-        """
-        pieces = MEMBER_END.split(IN_PARENTHESES.sub(" ", said))
-        known = [self.word.search(piece) is not None for piece in pieces]
-        if not any(known):
-            return False
-        return ADDITION.search(said) is not None or any(
-            not is_known and self._is_member(piece)
-            for piece, is_known in zip(pieces, known)  # noqa: B905 - Python 3.9
-        )
-
-    def adds_others(self, said: str) -> bool:
-        """Return whether a sentence adds something that is no part of the form: `she also carries a cake`."""
-        return self.is_set and MORE.search(said) is not None and self.word.search(said) is None
-
-    @staticmethod
-    def _is_member(piece: str) -> bool:
-        words = MEMBER_WORD.findall(piece)
-        words = words[1:] if words and words[0] in MEMBER_ARTICLES else words
-        return 0 < len(words) <= LARGEST_MEMBER and NO_MEMBERS.isdisjoint(words)
-
-    def together(self, named: Collection[int]) -> int:
-        """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""
-        if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
-            return OUTSIDE
-        return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)
-
-    def in_order(self, said: str) -> int:
-        """Return the code of the sequence whose parts a sentence names; `OUTSIDE` for a set or another number of parts.
-
-        A part of one letter counts only in a text without other words, and `north of` is not a step to the north.
-        """
-        if self.is_set:
-            return OUTSIDE
-        said = TWICE.sub(r"\1 \1", said)
-        found = [
-            part
-            for part in self.word.finditer(said)
-            if len(part[1]) > 1 and said[part.end() : part.end() + 4] != " of "
-        ]
-        return self.codes.get(tuple([self.ways[part[1]] for part in found]), OUTSIDE)
+    def code_of(self, parts: Iterable[str]) -> int:
+        """Return the code of the answer with these parts; `OUTSIDE` if there is none."""
+        return self.codes.get(self._key(parts), OUTSIDE)
 
 
 class AnswerVocabulary:
@@ -1817,6 +1167,1005 @@ def number_in(text: str) -> float | None:
     """Return the number that a text is, also `nan` and `inf`; None for other texts."""
     found = NUMBER.fullmatch(text.strip())
     return float(found[0]) if found else None
+
+
+# The grammar of replies that list parts: statements around a list, and what changes a list after it was given.
+
+
+NOUN = r"(?:objects?|items?|things?|lists?|inventory|set|answer|possessions?|belongings|hands?|contents|result)"
+STILL = r"(?: (?:still|now|currently|only|just|both|then|therefore|thus|finally|actually))*"
+ANY_NUMBER = rf"\d+|{'|'.join(NUMBERS.split())}"
+CARRIES = re.compile(
+    r"(?P<subject>he|she|they|[^\W\d_][\w'-]{1,30}?)"
+    rf"(?:(?:'s| is| are| has| have)?{STILL} (?:carrying|holding|carries|carry|holds|hold|owns|possesses)|"
+    rf"(?:'s| has| have) got|{STILL} (?:has|have)){STILL},?:? (?P<phrase>.+)"
+)
+LISTED_ARE = re.compile(
+    rf"(?P<subject>they|these|those|that|it|[^,:;]{{0,80}}\b{NOUN}\b[^,:;]{{0,80}})"
+    rf"(?: (?:is|are|includes?|consists? of)|'s|'re){STILL}:? (?P<phrase>.+)"
+)
+LABELLED = re.compile(
+    rf"(?P<subject>[^:]{{0,80}}\b(?:{NOUN}|carr(?:ies|y|ying)|hold(?:s|ing)?|has|have|got|so|now|therefore|thus|hence|"
+    r"conclusion|namely|paths?|way|route|directions?|steps?|currently)(?: is| are)?) ?[:=] ?(?P<phrase>.+)"
+)
+PATH_IS = re.compile(
+    r"(?P<subject>[^,:;]{0,80}\b(?:path|way|route|directions?|steps?|it|that|this))"
+    r"(?: (?:is|are|would be)|'s)(?: to)?:? (?P<phrase>.+)"
+)
+STATEMENTS_OF_SETS = (CARRIES, LISTED_ARE, LABELLED)
+STATEMENTS_OF_PATHS = (PATH_IS, LABELLED)
+"""Statements around a list: `Mary carries ...`, `the two things are ...`, `directions: ...`."""
+
+LIST_LEAD = re.compile(
+    r"(?:(?:first|just|only|both|all|exactly|simply|precisely|nothing (?:but|except)|the following) |"
+    rf"(?:(?:the following|all|both|these) )?(?P<count>{ANY_NUMBER})(?: {NOUN})?(?:: ?| - |, )|(?:the )?{NOUN}: )+"
+)
+COUNTED_THINGS = re.compile(rf"\b({ANY_NUMBER}) (?:\w+ )?{NOUN}\b")
+LIST_TAIL = re.compile(
+    r",? (?:and nothing else|only|too|as well|with (?:him|her|them)|in total|(?:right )?now|respectively|currently|"
+    r"at (?:the|this) moment|at the end(?: of the story)?|in (?:his|her|their) (?:hands?|possession)|"
+    r"i (?:think|believe|guess)|(?:in|at) the (?!end)\w+)$"
+)
+LIST_REASON = re.compile(
+    r"(?:[,;–—]| -)? ?\b(?:because|since|as (?=he|she|they|the)|given|based on|according to|which (?=he|she|they)|"
+    r"having|from line)\b.*$"
+)
+APART_FROM = re.compile(r"(.+?)(?:,? (?:and|but)|,) (?:(?:certainly|definitely) )?(?:not|no longer) (.+)")
+NOT_BUT = re.compile(r"not (.+?),? but (?:rather )?(.+)")
+IN_BRACKETS = re.compile(r"\(([^()]{0,400})\)|\[([^\[\]]{0,400})\]|<([^<>]{0,400})>")
+CLAUSE_BREAK = re.compile(
+    r"(?=;|,? (?:but|while|whereas|although|though)\b|, (?:and )?(?:then )?so\b|,? and (?:then )?(?:he|she|they)\b|"
+    r"(?<!,)(?<! and) so (?:he|she|they|the)\b|, (?:he|she|they) )"
+)
+CLAUSE_OR_COLON = re.compile(rf"{CLAUSE_BREAK.pattern}|(?<=: )")
+HEADING = re.compile(r"\s*#|.*:[\s*_]*$")
+AROUND = " \t\r\n.,:;!\"'`*_$#=|"
+OPEN_END = re.compile(r"(?:\.\.\.|…|,|\?)[\s\"'`*_)]*$")
+"""What is around a list in its sentence, and where a sentence ends before its list does."""
+
+WALK_LEAD = re.compile(
+    r"(?:i (?:think|believe|suppose|would say)(?: it's| it is| that)?|to (?:get|go|reach|travel|walk|move) [^,]{1,80},|"
+    r"from the [\w ]{1,30}?,?|(?:you|we|i|one)(?:'ll|'d)?(?: would| should| must| need to| have to| can| will)?|"
+    r"(?:start|begin) by|afterwards|next|heading|going) "
+)
+DOUBLE_STEP = re.compile(r"(\w+) (?:twice|two times)\b")
+ONE_STEP = re.compile(r"\b(?:one|a) (?:step|room|move|block|unit) ")
+REACHES = re.compile(r",? (?:in order )?to (?:reach|get to|arrive at|enter) the \w+(?=$|,? )")
+TURNS = re.compile(r"\b(?:up|down|left|right|forwards?|backwards?|straight|around|back)\b")
+"""What is around the steps of a path, and steps that are no direction."""
+
+LET_GO = (
+    r"drop\w*|left|leav\w+|gave|gives?|given|put|discard\w*|pass(?:ed|es)|handed|gone|lost|threw|no longer|before|"
+    r"earlier|previously|used to|no|not|never|nor|neither|without|other|else"
+)
+NOT_HELD = re.compile(rf"\b(?:{LET_GO})\b|n't\b")
+"""Words of a sentence about things that somebody does not have, or not any more."""
+WHAT_IS_NOT_HELD = re.compile(
+    rf"(?:{NOT_HELD.pattern})(?: (?:has|have|holds?|carr(?:y|ies)|holding|carrying))?"
+    r"(?P<what>(?: (?!(?:but|so|because|then|has|have|is|still|kept|picked|took)\b)[\w',-]+){0,9})"
+)
+LET_GO_ALL = re.compile(
+    r"\b(?:drop\w*|left|put|discard\w*|gave|lost|threw|passed|handed) (?:down )?"
+    r"(?:it|them|that|this|everything|all|both|each)\b"
+)
+ALL_BUT = re.compile(
+    r"\b(?:all|everything|anything|everyone|any \w+) (?:but|except|save|apart)\b|\b(?<!nothing )except\b"
+)
+UNSURE_SUBJECT = re.compile(
+    r"\b(?:pick\w*|took|taken|grab\w*|possible|mentioned|options?|choices|story|in the|at the|on the|started|opposite|"
+    r"reverse|wrong|incorrect|example)\b"
+)
+"""Words of a subject or heading whose list is perhaps not the answer: `objects in the story: ...`."""
+ADDS = re.compile(
+    r"^(?:(?P<is_weak>and|then|in addition)|also|plus|or|as well as|along with|together with|additionally|"
+    r"alternatively|maybe|perhaps)\b|^[&+]"
+)
+MORE_PARTS = re.compile(
+    r"\b(?:also|too|as well|in addition|additionally|another|so on|etc|(?:something|anything|someone) else|"
+    r"(?:other|more|few) (?:things|items|objects)|or more|among others|vice versa|(?:either|any) order)\b|\.\.\.|…"
+)
+REMARK_SPOILS = re.compile(
+    r"^\W*(?:and|plus|also|or|either|maybe|possibly|perhaps|no|not|yes|no longer|in (?:either|any) order|reverse\w*|"
+    r"uncertain|unsure|dropped|gone|left|discarded)\b|\?"
+)
+"""What a remark in brackets has that changes the list before it: `(or the milk)`."""
+CROSSED = re.compile("[✗✘☒❌❎✖]|~~|</?(?:s|del|strike|unk)>")
+HAS_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|has|have|had|does?|did|can|could|will|would|should|must|took|takes?|got|gets?|left|"
+    r"leaves?|put|went|goes?|go|gave|gives?|held|knows?|found|came|comes?|made|kept|said|told|"
+    r"(?:pick|grab|drop|mov|travel|journey|walk|pass|hand|discard|hold|carr[iy]|follow|track|look|see|let|start|end|need|"
+    r"return|arriv|stay|contain|mention|list|say|explain|stat|find|check|confirm|conclud|hope|read|count|keep|remain|stand|"
+    r"head|turn|reach|lead|help|show)\w*)\b|'s\b|n't\b"
+)
+THING = re.compile(r"(?:(?:the|an?|some|her|his|their|one|two|three|four|five|\d+) )?[^\W\d_][\w'-]*(?: [\w'-]+){0,3}")
+NO_THING = re.compile(
+    r"(?:just |then |also |already )*(?:\w+ed|got|taken|put|left|given|gone|been|made|lost|to|no|not|had|it|them|this|"
+    r"that|him|her|both|everything|all|any\w*|nothing|something|empty)\b"
+)
+CHATTER = words_of(
+    "as well too also both only just now currently still respectively together in total all else nothing sure ok okay "
+    "yes so thus hence therefore finally thanks thank please i we he she they it that this because since from to here "
+    "there order answer sorry explanation reasoning step steps note summary conclusion result why how analysis details "
+    "story facts confidence certain correct done good great luck problem solution path route directions direction "
+    "final inventory list"
+)
+"""Words of a remark without a verb that names no part of a list."""
+
+
+# Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
+
+
+THOUGHTS = words_of(
+    "think thinking thought thoughts thoughtprocess thinkingprocess thinkingsteps reasoning reason reasons "
+    "reasoningprocess rationale analysis analyze analyse scratchpad scratch reflection reflect selfreflection "
+    "critique review verification verify check selfcheck innermonologue monologue inner innerthought innerthoughts "
+    "internal internalthoughts internalmonologue chainofthought cot deliberation deliberate ponder plan planning "
+    "brainstorm draft work working workings step steps explanation explain justification observation observe "
+    "perception caption description summary context notes note question questions options choices details unused94 "
+    "unused95 "
+    "cotbudgetreflect"
+)
+ANSWER_NAMES = words_of("answer finalanswer theanswer myanswer ans conclusion box")
+WRAPPERS = words_of(
+    "solution response output final finalresponse finaloutput result reply message assistant root html body"
+)
+SPECIAL = words_of(
+    "s eos bos pad unk image img imagepad imagestart imageend imstart imend im visionstart visionend vision picture "
+    "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
+    "system assistant constrain call sep mask"
+)
+LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
+FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
+
+MARK = re.compile(
+    r"(?P<open><\|?|&lt;\|?|\[{1,2}|◁|⟨|【|＜|«|⟪|⟦|〈|《|「|『|\{{1,2}|\({2})\s?(?P<slash>/?)\s?"
+    r"(?P<name>[^\W\d_][\w:.\-]{0,40}(?: [^\W\d_]\w{0,20}){0,3})"
+    r"(?:\s{1,3}[^\s<>\[\]=]{1,40}=[^<>\[\]\n]{0,120})?\s?(?P<slash_after>/?)(?:\|?>|\|?&gt;|\]{1,2}|▷|⟩|】|＞|»|⟫|⟧|"
+    r"〉|》|」|』|\}{1,2}|\){2})"
+)
+OPENING = re.compile(r"^(?:begin|start)[_ -](?:of[_ -])?|[_ -](?:start|begin|prefix)$")
+CLOSING = re.compile(r"^end[_ -](?:of[_ -])?|[_ -](?:end|suffix)$|^unused95$")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+MOST_UNKNOWN = 100  # unknown marks whose pairs are looked for
+CHANNEL = re.compile(r"<\|?channel\|?>[ \t]*(\w+)?", re.IGNORECASE)
+FINAL_CHANNELS = frozenset(("final", "answer", "response"))
+HARMONY = re.compile(r"\A\s*analysis(?=[A-Z\s])(?P<thought>.*)\bassistant\s?final", re.DOTALL)
+TAGS = ("<", "<|", "&lt;", "&lt;|", "◁", "＜")
+CLOSED = re.compile(r"[\[【⟨«⟪⟦〈《「『{(<]\s?/\s?([^\W\d_][\w:. -]{0,60})[\]】⟩»⟫⟧〉》」』})>]")
+SIGNS = re.compile(r"[\W_]")
+
+
+class Mark(NamedTuple):
+    """A mark of a text: where it stands, its name in small letters without signs, and whether it closes a pair.
+
+    A heading is a mark in brackets that no other one closes, such as `[Answer]`.
+    """
+
+    start: int
+    end: int
+    name: str
+    is_closing: bool
+    is_heading: bool
+    written: str
+
+
+class SplitReply(NamedTuple):
+    """What a reply says, and its thoughts."""
+
+    said: str
+    thoughts: Sequence[str]
+
+
+def marks_in(text: str) -> Iterator[Mark]:
+    """Yield the marks of a text. In brackets such as `[THINK]`, only names that are known or closed are marks."""
+    closed: frozenset[str] | None = None
+    for found in MARK.finditer(text):
+        small = found["name"].lower().rpartition(":")[2]
+        is_closing = bool(found["slash"]) or CLOSING.search(small) is not None
+        bare = small if found["slash"] else (CLOSING if is_closing else OPENING).sub("", small)
+        name = SIGNS.sub("", bare or small)
+        is_known = name in THOUGHTS or name in ANSWER_NAMES
+        is_heading = found["open"] not in TAGS and not found["slash"]
+        if is_heading:
+            if closed is None:
+                closed = frozenset(SIGNS.sub("", one.lower()) for one in CLOSED.findall(text))
+            if name not in closed and not is_known:
+                continue
+            is_heading = name not in closed
+        if (" " in found["name"] and not is_known) or (found["slash_after"] and not found["slash"]):
+            continue  # a comparison such as `a <b and c> d`, and a mark without content such as `<br/>`
+        yield Mark(found.start(), found.end(), name, is_closing, is_heading, found[0])
+
+
+def split_thoughts(text: str) -> SplitReply:
+    """Return a reply without its thoughts, and the thoughts without their marks.
+
+    A text before an end without a beginning is a thought, and so is the text after a beginning without an end.
+    """
+    text, thoughts = _split_channels(text)
+    kept: list[str] = []
+    at, opened = 0, -1  # the end of the last mark that closes a thought, and of the one that opened the current thought
+    for mark in marks_in(text):
+        if opened >= 0 and mark.is_heading and mark.name in ANSWER_NAMES:
+            thoughts.append(text[opened : mark.start])
+            at, opened = mark.start, -1
+        if mark.name not in THOUGHTS:
+            continue
+        if mark.is_closing:
+            thoughts.append(text[max(at, opened) : mark.start])
+            at, opened = mark.end, -1
+        elif opened < 0:
+            kept.append(text[at : mark.start])
+            opened = mark.end
+    if opened < 0:
+        kept.append(text[at:])
+    else:
+        thoughts.append(text[opened:])
+    return SplitReply("".join(kept), [_without_marks(one) for one in thoughts])
+
+
+def _without_marks(thought: str) -> str:
+    """Return a thought without the marks of thoughts in it."""
+    pieces, at = [], 0
+    for mark in marks_in(thought):
+        if mark.name in THOUGHTS:
+            pieces.append(thought[at : mark.start])
+            at = mark.end
+    return "".join([*pieces, thought[at:]])
+
+
+def _split_channels(text: str) -> tuple[str, list[str]]:
+    """Return a reply without the channels that are not final, as in `<|channel|>analysis`, and their texts."""
+    bare = HARMONY.match(text)
+    if bare is not None:
+        return text[bare.end() :], [bare["thought"]]
+    marks = list(CHANNEL.finditer(text))
+    if not marks:
+        return text, []
+    kept, thoughts = [text[: marks[0].start()]], []
+    for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), len(text)]):  # noqa: B905 - Python 3.9
+        name = mark[1] or ""
+        is_final = name.lower() in FINAL_CHANNELS or name.lower() not in THOUGHTS | {"commentary"}
+        part = text[mark.end() if is_final and name.lower() in FINAL_CHANNELS else mark.end() - len(name) : end]
+        if is_final:
+            kept.append(part)
+        else:
+            thoughts.append(text[mark.end() : end])
+    return "".join(kept), thoughts
+
+
+def without_thoughts(text: str) -> str:
+    """Return a reply without its thoughts."""
+    return split_thoughts(text).said
+
+
+def is_in_thought(text: str) -> bool:
+    """Return whether a text ends within a thought."""
+    is_open = False
+    for mark in marks_in(text):
+        if mark.name in THOUGHTS:
+            is_open = not mark.is_closing
+    return is_open
+
+
+ANSWER, ANSWER_END = "<answer>", "</answer>"
+
+
+class StatementText(NamedTuple):
+    """A text whose marks of answers are `<answer>` and `</answer>`, without marks of layout, font and roles.
+
+    `unknown_mark` is the first of a pair of unknown marks that has most of the text; empty if there is none.
+    """
+
+    text: str
+    unknown_mark: str
+
+
+def with_plain_marks(said: str) -> StatementText:
+    """Return what a reply says with the marks of answers in one form."""
+    said = COMMENT.sub(" ", said) if "<!--" in said else said
+    pieces: list[str] = []
+    unknown: list[Mark] = []
+    at = 0
+    for mark in marks_in(said):
+        if mark.name in ANSWER_NAMES:
+            put = ANSWER_END if mark.is_closing else ANSWER
+        elif mark.name in FONT:
+            put = ""
+        elif mark.name in WRAPPERS or mark.name in SPECIAL or mark.name in LAYOUT:
+            put = "\n"
+        else:
+            unknown.append(mark)
+            continue
+        pieces += [said[at : mark.start], put]
+        at = mark.end
+    return StatementText("".join([*pieces, said[at:]]), _mark_of_most(said, unknown))
+
+
+def _mark_of_most(text: str, marks: Sequence[Mark]) -> str:
+    """Return the first unknown mark whose pairs have more than half of a text; empty if none has."""
+    if not marks:
+        return ""
+    opened: dict[str, Mark] = {}
+    inside: dict[str, int] = {}
+    first: dict[str, Mark] = {}
+    for mark in marks[:MOST_UNKNOWN]:
+        first.setdefault(mark.name, mark)
+        if mark.is_closing:
+            begin = opened.pop(mark.name).end if mark.name in opened else 0
+            inside[mark.name] = inside.get(mark.name, 0) + _size(text[begin : mark.start])
+        else:
+            opened.setdefault(mark.name, mark)
+    for name, mark in opened.items():
+        if name not in inside and len(name) > 1:
+            inside[name] = _size(text[mark.end :])
+    whole = _size(text) - sum(len(mark.written) for mark in marks)
+    found = [name for name, size in inside.items() if 2 * size > whole]
+    return first[found[0]].written if found else ""
+
+
+def _size(text: str) -> int:
+    return len(text) - sum(map(text.count, " \t\n"))
+
+
+# The answer that a reply marks: `Answer: 3`, `The answer is 3`, `\boxed{3}`, `<answer>3</answer>`, `{"answer": 3}`.
+
+
+KEYS = words_of(
+    "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
+    "result output"
+)
+ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
+ERROR_FIELDS = words_of("error errors exception failure refusal")
+SUCCESS_FIELDS = words_of("success ok succeeded")
+STATE_FIELDS = words_of("status state code")
+GOOD_STATES = words_of(
+    "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
+)
+"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
+MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
+LARGEST_JSON = 100_000  # characters of a JSON object that is read
+LABEL = re.compile(
+    # Answer: 3; the answer is 3; Final answer = 3; "answer": 3
+    r"\b(?:answer|ans)\b[*_`\"')\] ]{0,4}(?:(?:is|was|would be|must be|should be|has to be|will be|"
+    r"becomes)\b[*_`\"' ]{0,4}[:=]?|"
+    r"[:=](?![:=])|->|→|⇒|=>|[-–—](?= ))|"
+    # other languages
+    r"\b(?:antwort|respuesta|réponse|resposta|risposta|antwoord|ответ)\b(?: \w{1,10})? ?(?:lautet|ist|es|est|é|è|"
+    r"is|это)?\b ?[:：]? ?|(?:答案|答え|回答|정답)[^\S\n]?(?:是|は|은)?[:：]?|"
+    # the answer to this question is 3
+    r"\b(?:answer|response) (?:to|for) [^.?!\n:]{1,60}? (?:is\b:?|:)|"
+    # A: 3 at the beginning of a line; Conclusion: 3
+    r"^[ \t>#*_-]{0,6}(?:a|answer|conclusion|verdict|result|final result|solution|response|output|prediction|final|"
+    r"total|sum|count|decision)"
+    r"[*_]{0,3} ?:|"
+    # a line with the word alone
+    r"^[ \t>#*_=-]{0,8}(?:(?:the|my|final|short|correct) ){0,2}(?:answer|conclusion|verdict|result)[*_ \t=:-]{0,8}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+BOXED = re.compile(r"\\(?:boxed|fbox|framebox)\s?\{")
+MARKS = re.compile(
+    f"{LABEL.pattern}|(?P<box>{BOXED.pattern})|(?P<tag>{re.escape(ANSWER)})", re.IGNORECASE | re.MULTILINE
+)
+VALUE = re.compile(
+    r"[\"'](?:final[_ ]?)?answer[\"']\s{0,9}:\s{0,9}(\"(?:[^\"\\\n]|\\.){0,300}\"|\[[^\[\]\n]{0,300}\]|"
+    r"[^\s,}\]\"]{1,60})(?=\s{0,9}[,}\n]|$)",
+    re.IGNORECASE,
+)
+ANSWER_ENDS = re.compile(re.escape(ANSWER_END), re.IGNORECASE)
+LONGEST_LEAD = 300  # characters before a mark in which the beginning of its sentence is looked for
+OWN = re.compile(
+    r"(?:^|[^\w' ]\W*|\b(?:the|my|our|your|this|an?|so|thus|therefore|hence|and|but|then|is|here|here's|in|as|for|that|"
+    r"its|short|ok|okay|sure|final) )"
+    r"(?:(?:final|short|best|correct|corrected|right|overall|updated|revised|direct|concise|brief|detailed|full|"
+    r"complete|"
+    r"proper|actual|true|single|only|single-word|one-word|exact|numerical|numeric|most likely|likely|true|false) )*"
+    r"(?:answer|ans)\b"
+)
+"""The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
+NOT_SAID = re.compile(
+    r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
+    r"n't)\b"
+)
+FORMAT = re.compile(
+    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
+    r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
+    re.IGNORECASE,
+)
+HAS_WORDS = re.compile(r"[^\W_]")
+LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
+PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
+SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
+
+
+class MarkedAnswer(NamedTuple):
+    """A marked text, the text after it, and whether the mark says where it ends.
+
+    `text` is None if a doubt, a condition or a question is about the mark. `value` is its first piece without commas,
+    `between` the text up to the next mark, and `is_below` whether the text begins below the line of the mark.
+    """
+
+    text: str | None
+    after: str
+    is_delimited: bool
+    value: str = ""
+    between: str = ""
+    is_below: bool = False
+
+
+def marked_answers(text: str) -> Iterator[MarkedAnswer]:
+    """Yield what the marks of a text mark, the last one first."""
+    marks = list(MARKS.finditer(text))[-MOST_MARKS:]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(reversed(marks), reversed(ends)):  # noqa: B905 - Python 3.9
+        found = _marked(text, mark)
+        if found.is_delimited:
+            yield found._replace(between=found.after[: max(0, len(found.after) - len(text) + end)])
+        else:
+            value, between = (*PIECE_END.split(text[mark.end() : end].strip(), 1), "")[:2]
+            yield found._replace(value=value, between=between)
+
+
+def _marked(text: str, mark: re.Match[str]) -> MarkedAnswer:
+    rest = text[mark.end() :]
+    before = SENTENCE.split(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()])[-1]
+    if FORMAT.search(before) or _is_announced(text[max(0, mark.start() - LONGEST_LEAD) : mark.start()]):
+        return MarkedAnswer(None, rest, is_delimited=True)
+    if mark["box"]:
+        inside = braced(rest)
+        return MarkedAnswer(without_macros(inside), rest[len(inside) + 1 :], is_delimited=True)
+    if mark["tag"]:
+        inside = ANSWER_ENDS.split(rest, maxsplit=1)[0]
+        return MarkedAnswer(inside, rest[len(inside) + len(ANSWER_END) :], is_delimited=True)
+    return _labelled(plain_sentence(f"{before}{mark[0]}"), rest)
+
+
+def _is_announced(before: str) -> bool:
+    """Return whether the line before a mark announces an example or a format: `Respond in this format:`."""
+    line = before.rstrip(" \t\n*_`#>").rpartition("\n")[2].removesuffix("json").rstrip()
+    return line.endswith(":") and FORMAT.search(line) is not None
+
+
+def _labelled(label: str, rest: str) -> MarkedAnswer:
+    """Return the first line with words after a label; `label` is the beginning of its sentence."""
+    end = 0
+    for at, whole in enumerate(rest.split("\n")):
+        line = ANSWER_ENDS.split(whole)[0]
+        end += len(whole) + 1
+        if HAS_WORDS.search(line):
+            is_said = not (
+                ("answer" in label and not OWN.search(LABEL_CLAUSE_END.split(label)[-1].strip()))
+                or DOUBT.search(label)
+                or ELSEWHERE.search(label)
+                or CONDITION.search(label.replace("would be", ""))
+                or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
+            )
+            return MarkedAnswer(line if is_said else None, rest[end:], is_delimited=False, is_below=at > 0)
+    return MarkedAnswer("", "", is_delimited=False)
+
+
+def braced(text: str) -> str:
+    """Return the text before the brace that closes an already open one; the whole text if no brace closes it."""
+    depth = 1
+    for found in re.finditer(r"[{}]", text):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return text[: found.start()]
+    return text
+
+
+def with_marked_values(text: str) -> str:
+    """Return a text in which each JSON object with an answer is the answer in `<answer>` and `</answer>`."""
+    if '"' not in text and "'" not in text:
+        return text
+    pieces, at = [], 0
+    for start, end in _objects(text):
+        value = _value_in(text[start:end])
+        if value is not None:
+            pieces += [text[at:start], value]
+            at = end
+    text = "".join([*pieces, text[at:]])
+    return VALUE.sub(lambda found: f"{ANSWER}{found[1]}{ANSWER_END}", text)
+
+
+def _objects(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each outer brace of a text begins and ends."""
+    depth = start = 0
+    for found in re.finditer(r"\"(?:[^\"\\\n]|\\.)*\"|[{}]", text):
+        if found[0] == "{":
+            start = start if depth else found.start()
+            depth += 1
+        elif found[0] == "}" and depth:
+            depth -= 1
+            if not depth and found.end() - start <= LARGEST_JSON:
+                yield start, found.end()
+
+
+def _value_in(text: str) -> str | None:
+    """Return the marked answer of a JSON object, a line break if it has no answer; None for other texts."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if _is_failure(found):
+        return f"{ANSWER}{ANSWER_END}"
+    values = set(_values(found))
+    if values:
+        return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
+    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+
+
+def _is_failure(found: dict[str, Any]) -> bool:
+    """Return whether a JSON object reports an error: `{"status": "failed", "result": 0}`."""
+    for key, value in found.items():
+        name = key.lower()
+        if name in ERROR_FIELDS and value not in (None, False, "", 0, [], {}):
+            return True
+        if (name in SUCCESS_FIELDS and value is False) or (
+            name in STATE_FIELDS and _text(value).lower() not in GOOD_STATES
+        ):
+            return True
+    return False
+
+
+def _values(found: dict[str, Any]) -> Iterator[str]:
+    if "step" in found:
+        return  # the result of a step is no answer
+    for key, value in found.items():
+        if re.sub(r"[\W_\d]", "", key).lower() in KEYS:
+            if isinstance(value, dict):
+                inner = [one for one in value.values() if not isinstance(one, (dict, list))]
+                yield from map(_text, inner if len(inner) == 1 else _values(value))
+            else:
+                yield _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value)) or "[]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return "" if value is None or isinstance(value, dict) else str(value)
+
+
+def is_unfinished(text: str) -> bool:
+    r"""Return whether the last mark of a text is a `\boxed{` or `<answer>` that nothing closes."""
+    marks = list(MARKS.finditer(text))
+    if not marks or not (marks[-1]["box"] or marks[-1]["tag"]):
+        return False
+    rest = text[marks[-1].end() :]
+    return ANSWER_ENDS.search(rest) is None if marks[-1]["tag"] else braced(rest) == rest
+
+
+# The frame of a reply around its answer: greetings, offers, further questions, lists, an end that breaks off.
+
+
+ROLE = re.compile(r"\A\s*(?:assistant|model|ai|bot|gpt|reply)[*_]{0,2} ?: ?", re.IGNORECASE)
+STORY = re.compile(r"[\s#*_]*(?:story|context|passage|text|input)\b", re.IGNORECASE)
+NEXT_QUESTION = re.compile(
+    r"\n[ \t#>*_-]*(?:(?:next |new )?(?:question|q|human|user|instruction|problem|exercise|example)[ "
+    r"\t]?\d*[*_]{0,2} ?[:.\n])",
+    re.IGNORECASE,
+)
+OPENER = re.compile(
+    r"^(?:thanks|thank you|sure|good question|great question|got it|certainly|of course|okay|ok|alright|hello|hi|"
+    r"great|absolutely|"
+    r"let me (?:check|look|see|think)|you're welcome)\b[^,:]{0,60}[.!]?$"
+)
+CLOSER = re.compile(
+    r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
+    r"it) helps|just ask)\b"
+)
+THOUGHT_LABEL = re.compile(
+    r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
+)
+UNREAD_JSON = re.compile(r"\W*(?:json\s*)?\{\s*[\"']\w")
+LIST_IN_LINE = re.compile(
+    r"(?:^|[\n:])\s{0,9}(?:\(?1[.)]|\(?[aA][.):]) ?\S[^\n]{0,60}? \(?(?:2[.)]|[bB][.):]) ?\S[^\n]*"
+)
+EMPTY_LABEL = re.compile(
+    r"\n[^\w\n]*(?:output|a|answer|assistant|response|reply)[*_]{0,2} ?:[\s*_]*\Z|\byour turn\b", re.IGNORECASE
+)
+ARROW = re.compile("->|→|=>|⇒")
+TRUTH_AFTER = re.compile(r" ?(?:yes|no|true|false)\W*")
+ITEM = re.compile(r"\d{1,3}[.)] ")
+EMPTY_ITEM = re.compile(r"\d{1,3}[.)]")
+EXAMPLE = re.compile(r"[\W_]*(?:example|sample|demo|shot) ?\d*[*_]{0,2} ?:", re.IGNORECASE)
+LISTED = re.compile(
+    r"\s*(?:[-*•+|–—]\s?\S|\(?\d{1,3}[.)]\s|(?:[\w()]+ ){0,3}[\w()]+: ?\S{1,12}$|[^\n]{1,40} [–-] [^\n]{1,40}$)"
+)
+
+
+def is_unanswered(text: str) -> bool:
+    """Return whether a reply has examples of a prompt, or ends with an empty label or item: `A:`, `3)`."""
+    rows = text.rstrip().split("\n")
+    last = rows[-1].strip()
+    is_item = EMPTY_ITEM.fullmatch(last) and (ITEM.match(rows[-2].strip()) if len(rows) > 1 else last.endswith(")"))
+    return bool(is_item) or EXAMPLE.match(text) is not None or EMPTY_LABEL.search(text) is not None
+
+
+def concluding_arrow(sentences: Sequence[str]) -> re.Match[str] | None:
+    """Return the only arrow of a text if it leads to a yes or no at its end: `4 > 3 → yes`."""
+    arrows = [arrow for one in sentences for arrow in ARROW.finditer(one)]
+    return arrows[0] if len(arrows) == 1 and TRUTH_AFTER.fullmatch(sentences[-1], arrows[0].end()) else None
+
+
+def breaks_off(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether a text of several sentences breaks off, or ends with a sign after which more is expected."""
+    if concluding_arrow(sentences) is not None:
+        return False
+    end = text.rstrip(" \t\n*_`")
+    rows = end.split("\n")
+    if len(rows) > 1 and rows[-1].startswith("|") and rows[-1].count("|") < rows[-2].count("|"):
+        return True
+    is_unfinished = len(sentences) > 1 and end[-1:].isalnum() and not is_listed(end.split("\n")[-1])
+    return end.endswith((",", ":")) or is_unfinished
+
+
+def is_question(sentence: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return sentence.rstrip("\"') ").endswith("?")
+
+
+def is_listed(line: str) -> bool:
+    """Return whether a line is part of a list or a table."""
+    return LISTED.match(line) is not None
+
+
+# Replies whose answer has parts: sets, such as what somebody carries, and sequences, such as the steps of a path.
+
+
+SPOILT = OUTSIDE - 1  # what a sentence gives that adds something to a list
+LONGEST_CLAUSE = 600  # characters of a clause that may give a list
+LONGEST_STRANGER = 4  # words of a part that is not known
+
+
+class Finding(NamedTuple):
+    """A plain sentence, what it gives, the steps that it names, and whether it is a row of a list or a heading.
+
+    `given` is the code of a list, `SPOILT`, `OUTSIDE` for a doubt or a question about parts, or None.
+    """
+
+    text: str
+    given: int | None
+    steps: tuple[str, ...] = ()
+    is_row: bool = False
+    is_heading: bool = False
+
+    @property
+    def code(self) -> int:
+        """Return the code of the list; `OUTSIDE` without one."""
+        return OUTSIDE if self.given is None or self.given < 0 else self.given
+
+
+class ComposedReader:
+    """Reads replies to questions whose answers are sets or sequences; `form` reads single lists."""
+
+    def __init__(self, form: ComposedAnswers) -> None:
+        self.form = form
+        words = "|".join(sorted(map(re.escape, form.ways), key=len, reverse=True))
+        self.article = re.compile(rf"\b(?:the|an?|some|her|his|their) (?=[\"']?(?:{words})(?!\w))")
+        self.hyphenated = re.compile(rf"\b(?:{words})[-–](?:{words})\b")
+        self.clause_break = CLAUSE_BREAK if form.is_set else CLAUSE_OR_COLON
+        self.statements = STATEMENTS_OF_SETS if form.is_set else STATEMENTS_OF_PATHS
+
+    def code(self, text: str) -> int:
+        """Return the code of the answer that a text gives; `OUTSIDE` if it gives none."""
+        if self.hyphenated.search(text.casefold()):
+            return OUTSIDE
+        marks = marked_answers(text)
+        marked = next(marks, None)
+        if marked is None:
+            return self._told(text)
+        code = self._marked(marked)
+        before = next(marks, None)
+        if code == OUTSIDE or before is None or before.text is None:
+            return code
+        between = plain_sentence(before.between)
+        if any(pattern.search(between) for pattern in (RETRACTION, STRONG_RETRACTION, NOT_HELD)):
+            return code
+        earlier = self._listed(plain_sentence(before.text if before.is_delimited else before.value))
+        return code if earlier in (code, OUTSIDE) else OUTSIDE
+
+    def _marked(self, marked: MarkedAnswer) -> int:
+        """Return the code of a marked answer, unless the text after it changes it."""
+        if marked.text is None:
+            return OUTSIDE
+        if marked.is_delimited:
+            code, later = self._listed(plain_sentence(marked.text)), self._findings(marked.after)
+            code = self._told(marked.text) if code == OUTSIDE else code
+            return OUTSIDE if later and REJECTED.match(later[0].text) else self._left(code, later)
+        found = self._findings(f"{marked.text}\n{marked.after}", is_row=marked.is_below)
+        return self._left(found[0].code, found[1:]) if found else OUTSIDE
+
+    def _told(self, text: str) -> int:
+        """Return the code of the only list that the sentences of a text without marks give.
+
+        A conclusion (`So she has the apple.`) counts whatever is before it.
+        """
+        found = self._findings(text)
+        given = [at for at, one in enumerate(found) if one.code != OUTSIDE]
+        is_unfit = UNREAD_JSON.match(text) or THOUGHT_LABEL.match(text) or any(is_refusal(one.text) for one in found)
+        if not given or is_unfit or is_question(found[-1].text):
+            return OUTSIDE
+        last = given[-1]
+        if breaks_off(text, [one.text for one in found]) and last < len(found) - 1:
+            return OUTSIDE
+        concludes = CONCLUSION.search(found[last].text) is not None
+        if not concludes and any(one.given is not None for one in found[: given[0]]):
+            return OUTSIDE
+        code, later = found[last].code, found[last if concludes else given[0] :]
+        others = [one for one in later if one.given != code]
+        named = frozenset().union(*(self._named(one.text) - self._not_held(one.text) for one in others))
+        if any(one.given is not None for one in others) or (self.form.is_set and not named <= self._parts(code)):
+            return OUTSIDE
+        return self._left(code, later)
+
+    def _left(self, code: int, later: Sequence[Finding]) -> int:
+        """Return the code of a list; `OUTSIDE` if a later sentence adds something, or takes the list back."""
+        is_changed = any(one.given != code and self._changes(code, one) for one in later)
+        return OUTSIDE if is_changed else code
+
+    def _changes(self, code: int, later: Finding) -> bool:
+        said, own, named = later.text, self._parts(code), self._named(later.text)
+        if later.steps or later.code != OUTSIDE:
+            return True
+        if later.given == SPOILT and not (named and named <= own and HAS_VERB.search(said)):
+            return True
+        if STRONG_RETRACTION.search(said) or RETREAT.search(said) or (RETRACTION.search(said) and named):
+            return True
+        return bool(own & self._not_held(said)) or (bool(own) and LET_GO_ALL.search(said) is not None)
+
+    def _findings(self, text: str, *, is_row: bool = True) -> list[Finding]:
+        """Return what the sentences of a text give. Rows with one part each, and single steps, become one list.
+
+        `is_row` says whether the first line may be a row.
+        """
+        found: list[Finding] = []
+        for line in text.split("\n"):
+            if line.strip(DRESS):
+                some = self._of_line(line, is_row=is_row or bool(found))
+                found += [one._replace(given=OUTSIDE) for one in some] if _is_of_others(found, some) else some
+        joined: list[Finding] = []
+        for is_part, rows in groupby(found, key=self._is_part):
+            run = list(rows)
+            joined += [self._joined(run)] if is_part and len(run) > 1 else run
+        return joined
+
+    def _is_part(self, one: Finding) -> bool:
+        return one.is_row and len(self._parts(one.code)) == 1 if self.form.is_set else bool(one.steps)
+
+    def _joined(self, run: Sequence[Finding]) -> Finding:
+        """Return the list whose parts or steps stand in sentences that follow each other."""
+        if run[0].steps and all(one.given == run[0].code for one in run):
+            return run[0]
+        code = self.form.code_of([part for one in run for part in one.steps or self._parts(one.code)])
+        return Finding(" ".join(one.text for one in run), SPOILT if code == OUTSIDE else code, run[0].steps)
+
+    def _of_line(self, line: str, *, is_row: bool) -> list[Finding]:
+        """Return what a line gives: as a whole, or its sentences and their clauses."""
+        said = BULLET.sub("", plain_sentence(line))
+        code = self._listed(said)
+        if code != OUTSIDE:
+            return [Finding(said, code, is_row=is_row)]
+        if HEADING.match(line) and not self._named(said):
+            return [Finding(said, None, is_heading=True)]
+        sentences = (one for one in sentences_of([said]) if not (CLOSER.search(one) or OPENER.match(one)))
+        return [found for sentence in sentences for found in self._of_sentence(sentence)]
+
+    def _of_sentence(self, sentence: str) -> list[Finding]:
+        found = self._finding(sentence)
+        clauses = [one for one in self.clause_break.split(sentence) if one.strip(DRESS)]
+        is_whole = len(clauses) < 2 or found.given not in (None, SPOILT) or not is_asserted(sentence)
+        return [found] if is_whole else [self._finding(clause) for clause in clauses]
+
+    def _finding(self, said: str) -> Finding:
+        """Return what a sentence or a clause gives."""
+        is_open = OPEN_END.search(said) or ALL_BUT.search(said)
+        if is_open or len(said) > LONGEST_CLAUSE or not is_asserted(said):
+            return Finding(said, self._addition(said) or (OUTSIDE if self._named(said) else None))
+        for form in self._forms(said):
+            code = self._stated(form)
+            if code != OUTSIDE:
+                names_more = self.form.is_set and not self._named(said) <= self._parts(code)
+                return Finding(said, OUTSIDE if names_more and not NOT_HELD.search(said) else code)
+            steps = self._steps(form)
+            if steps:
+                code = self.form.code_of(steps)
+                return Finding(said, None if code == OUTSIDE else code, steps)
+        return Finding(said, self._addition(said) or self._strange_part(said))
+
+    def _forms(self, said: str) -> Iterator[str]:
+        """Yield a sentence, and the sentence without remarks in brackets, words such as `so`, and reasons."""
+        remarks = list(IN_BRACKETS.finditer(said))
+        is_plain = remarks and not any(map(self._spoils, remarks))
+        for form in (said, *([IN_BRACKETS.sub(" ", said)] if is_plain else [])):
+            form = " ".join(form.split()).strip(AROUND)
+            yield form
+            for _ in range(6):
+                lead = LEAD.match(f"{form} ") or (None if self.form.is_set else WALK_LEAD.match(form))
+                if lead is None or lead.end() >= len(form):
+                    break
+                form = form[lead.end() :].strip(AROUND)
+                yield form
+            if LIST_REASON.search(form):
+                yield LIST_REASON.sub("", form).strip(AROUND)
+
+    def _spoils(self, remark: re.Match[str]) -> bool:
+        """Return whether a remark in brackets changes the list before it: `(or the milk)`, `(dropped)`, `[fig]`."""
+        inner = remark[1] or remark[2] or ""
+        if remark[3] or REMARK_SPOILS.search(inner) or MORE_PARTS.search(inner):
+            return True
+        return self.form.is_set and bool(self._named(inner)) == (NOT_HELD.search(inner) is None) and inner != ""
+
+    def _stated(self, said: str) -> int:
+        """Return the code of a sentence that is a list, or a known statement around one."""
+        if self.form.is_set and EMPTY_HANDED.fullmatch(said):
+            return self.form.empty
+        code = self._listed(said)
+        for pattern in self.statements if code == OUTSIDE else ():
+            found = pattern.fullmatch(said)
+            if found is None or NOT_HELD.search(found["subject"]) or UNSURE_SUBJECT.search(found["subject"]):
+                continue
+            code = self._listed(found["phrase"])
+            count = COUNTED_THINGS.search(found["subject"])
+            if code != OUTSIDE:
+                return OUTSIDE if count is not None and not self._has_parts(code, count[1]) else code
+        return code
+
+    def _listed(self, said: str) -> int:
+        """Return the code of a text that is a list as a whole: `the apple and the milk`, `just the milk`, `nothing`."""
+        if OPEN_END.search(said):
+            return OUTSIDE
+        said = said.strip(AROUND)
+        code = self._plain_list(said)
+        if code != OUTSIDE:
+            return code
+        not_but, apart_from = NOT_BUT.fullmatch(said), APART_FROM.fullmatch(said)
+        if not_but is not None:
+            return self._listed(not_but[2]) if self._is_named(not_but[1]) else OUTSIDE
+        if apart_from is not None:
+            return self._listed(apart_from[1]) if self._is_named(apart_from[2]) else OUTSIDE
+        lead = LIST_LEAD.match(said)
+        code = self._plain_list(LIST_TAIL.sub("", said[lead.end() if lead else 0 :]))
+        is_miscounted = lead is not None and lead["count"] and not self._has_parts(code, lead["count"])
+        return OUTSIDE if is_miscounted else code
+
+    def _plain_list(self, said: str) -> int:
+        code = self.form.code(said)
+        return self.form.code(bare(self.article.sub("", said))) if code == OUTSIDE else code
+
+    def _is_named(self, said: str) -> bool:
+        """Return whether a text is a list, or a part alone."""
+        return self._plain_list(said) != OUTSIDE or bare(self.article.sub("", said)) in self.form.ways
+
+    def _has_parts(self, code: int, count: str) -> bool:
+        return len(self._parts(code)) == (int(count) if count.isdigit() else NUMBERS.split().index(count))
+
+    def _steps(self, said: str) -> tuple[str, ...]:
+        """Return the steps of a sentence that only tells how to go: `go north and then west`."""
+        said = DOUBLE_STEP.sub(r"\1 \1", ONE_STEP.sub("", REACHES.sub("", said)))
+        if self.form.is_set or IN_BRACKETS.search(said) or ":" in said or WALKED.pattern.fullmatch(said) is None:
+            return ()
+        found = [one[1] for one in self.form.word.finditer(said)]
+        is_spelt = all(len(one) > 1 for one in found) or len(found) == 1
+        return tuple([self.form.ways[one] for one in found]) if is_spelt else ()
+
+    def _addition(self, said: str) -> int | None:
+        """Return `SPOILT` for a sentence that says that there is more: `also the milk`, `or north`, `and so on`."""
+        said = said.strip(AROUND)
+        adds = ADDS.match(said)
+        is_more = MORE_PARTS.search(said) and (self.form.is_set or self._named(said))
+        return SPOILT if is_more or (adds and not (adds["is_weak"] and HAS_VERB.search(said))) else None
+
+    def _strange_part(self, said: str) -> int | None:
+        """Return `SPOILT` for a sentence with a part that is not known: `milk`, `she has milk`, `apple with cake`."""
+        said = said.strip(AROUND)
+        if NOT_HELD.search(said):
+            return None
+        if HAS_VERB.search(said):
+            held = CARRIES.fullmatch(said) if self.form.is_set else None
+            is_part = held is not None and (THING.fullmatch(held["phrase"]) or self._named(held["phrase"]))
+            return SPOILT if held is not None and is_part and not NO_THING.match(held["phrase"]) else None
+        words = [word for word in re.findall(r"[^\W_]+", said) if word not in ("the", "a", "an")]
+        is_thing = 0 < len(words) <= LONGEST_STRANGER and CHATTER.isdisjoint(words)
+        is_strange = is_thing if self.form.is_set else TURNS.search(said) is not None
+        return SPOILT if is_strange or self._named(said) else None
+
+    def _parts(self, code: int) -> frozenset[str]:
+        return frozenset(self.form.parts.get(code, ()))
+
+    def _named(self, said: str) -> frozenset[str]:
+        """Return the known parts that a text names; a single letter counts only among words that are as short."""
+        is_short = max(map(len, re.findall(r"\w+", said)), default=0) <= 4
+        found = self.form.word.finditer(said.casefold())
+        return frozenset(self.form.ways[one[1]] for one in found if len(one[1]) > 1 or is_short)
+
+    def _not_held(self, said: str) -> frozenset[str]:
+        """Return the parts that a sentence says somebody has not, or not any more."""
+        return frozenset().union(*(self._named(found["what"]) for found in WHAT_IS_NOT_HELD.finditer(said)))
+
+
+def is_crossed(text: str) -> bool:
+    """Return whether a text crosses something out: `apple ✓, fig ✗`, `~~apple~~`."""
+    return CROSSED.search(text) is not None
+
+
+def _is_of_others(found: Sequence[Finding], rows: Sequence[Finding]) -> bool:
+    """Return whether a list is below a heading for other things: `Mary dropped:`."""
+    if not found or not found[-1].is_heading or not rows or not rows[0].is_row:
+        return False
+    return NOT_HELD.search(found[-1].text) is not None or UNSURE_SUBJECT.search(found[-1].text) is not None
+
+
+# Options with letters: lists such as `A. red`, and the letter that a reply chooses.
+
+
+LETTERED = re.compile(r"^[ \t>*_-]*\(?([A-Z])[).:][ \t*_]+(\S[^\n]{0,80})$", re.MULTILINE)
+LETTER_LABEL = re.compile(r"\(?([A-Z])[).:]\s+(?=\w)")
+LETTER = re.compile(
+    r"[(\[\"']{0,2}(?:(?i:(?:it's |it is )?(?:the )?(?:correct |right |best )?(?:option|choice|letter|answer)(?: "
+    r"is)?:? ?))?[(\[\"'*]{0,3}"
+    r"([A-Z])(?![\w'])"
+)
+CAPITAL = re.compile(r"(?<![\w'])([A-Z])(?![\w'])")
+SENTENCE_STOP = re.compile(r"[.;](?:\s|$)")
+NOT_BEFORE = re.compile(r"\b(?:not|isn't|n't|nor|neither)\b[^.]{0,20}$")
+OR_LETTER = re.compile(r" ?(?:or|and|/|,) ?[(\"']?[A-Z]\b")
+CHOSEN = re.compile(
+    r"(?:\b(?:[Oo]ption|[Cc]hoice|[Ll]etter)|\bI(?:'d| would|'ll| will| have| must)? (?:choose|select|pick|go with|"
+    r"chose|selected|"
+    r"picked)(?: option)?) [(\[\"'*]{0,3}([A-Z])(?![\w'])"
+)
+LETTER_PIECE = re.compile(r"[.\n;]")
+OPTION_ALONE = re.compile(
+    r"(?:the )?(?:(?:correct|right|best) )?(?:option|choice|letter|answer)(?: is)? \(?([a-z])\)?", re.IGNORECASE
+)
+WORD_AFTER = re.compile(r"[AI] +\w")  # as in `A red cube` and `I see`
+
+
+class StatedLetter(NamedTuple):
+    """The letter that a text states, empty if the text contradicts itself, and the text after it."""
+
+    letter: str
+    after: str
+
+
+def stated_letter(text: str, choices: Mapping[str, str], *, is_marked: bool) -> StatedLetter | None:
+    """Return the letter that a text states as its choice; None if it states none."""
+    line = next((one for one in text.split("\n") if one.strip(DRESS)), "").lstrip(" \t*_`#>-")
+    found = LETTER.match(line)
+    if found is not None and not is_marked and WORD_AFTER.match(line, found.start(1)):
+        found = None
+    found = found or CHOSEN.search(line)
+    if found is None or found[1] not in choices:
+        return None
+    rest, after = line[found.end() :], text[text.index(line) + found.end() :]
+    others = set(CAPITAL.findall(SENTENCE_STOP.split(rest)[0])) & choices.keys() - {"A", "I"}
+    alone = {bare(piece).upper() for piece in LETTER_PIECE.split(after)} & choices.keys() - {found[1]}
+    is_denied = NOT_BEFORE.search(line[: found.start(1)]) or REJECTED.match(plain_sentence(rest))
+    is_retracted = any(map(STRONG_RETRACTION.search, plain_lines(after))) or RETRACTION.search(plain_sentence(rest))
+    is_unclear = is_denied or is_retracted or others or alone or OR_LETTER.match(rest)
+    return StatedLetter("" if is_unclear or not is_asserted(plain_sentence(line)) else found[1], after)
+
+
+def without_options(text: str, choices: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return a reply without a list of options with letters, such as `A) red`, and the options by their letters."""
+    options = LETTERED.findall(text)
+    if len(options) < 2 or [letter for letter, _ in options[:2]] != ["A", "B"]:
+        return text, choices
+    own = {
+        letter: option.strip(DRESS)
+        for letter, option in options[
+            : next((at for at, one in enumerate(options) if at and one[0] == "A"), len(options))
+        ]
+    }
+    kept = LETTERED.sub(lambda found: "" if own.pop(found[1], None) is not None else found[0], text)
+    own = {letter: option.strip(DRESS) for letter, option in reversed(options)}
+    return kept, choices or own
 
 
 # Counts of things that no list of words has, as in `There are 4 dogs`.
@@ -1984,11 +2333,9 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
-        composed = self._composed(kind)
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
-        is_single = composed is not None or self.truths[kind]
-        for clause in (said,) if is_single else CLAUSES.split(said):
+        for clause in (said,) if self.truths[kind] else CLAUSES.split(said):
             code = self._clause(stripped_sentence(clause), kind, sentence)
             if code is not None:
                 found.add(code)
@@ -2010,6 +2357,8 @@ class SentenceReader:
 
     def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
         """Return the code of the answer that a clause of a sentence asserts."""
+        if self._composed(kind) is not None:
+            return None  # `ComposedReader` reads lists
         if self.truths[kind]:
             claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
             if claims:
@@ -2020,28 +2369,23 @@ class SentenceReader:
             return self.zero
         if EMPTY_HANDED.fullmatch(clause):
             return self._nothing(kind)
-        composed = self._composed(kind)
-        counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
-        patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        patterns = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
                 if phrase.pattern is HAS and self.has_counts_alone:
                     continue  # parts of a thing: `the dog has 4 legs`
-                if is_after_colon and not phrase.rest.strip() and composed is None:
+                if is_after_colon and not phrase.rest.strip():
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
-                if code == OUTSIDE and phrase.pattern is WALKED and composed is not None:
-                    code = composed.in_order(phrase.text)
                 if code != OUTSIDE:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
 
     def _nothing(self, kind: int) -> int | None:
         """Return the code of the answer that nobody carries anything; None if there is none."""
-        composed = self._composed(kind)
-        code = self._answer("none", kind) if composed is None else composed.empty
+        code = self._answer("none", kind)
         return None if code == OUTSIDE else code
 
     def _is_subject(self, phrase: Phrase, kind: int) -> bool:
@@ -2096,9 +2440,8 @@ class SentenceReader:
     def _phrase(self, phrase: str, kind: int) -> int:
         """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
         said = bare(phrase)
-        composed = self._composed(kind)
         code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
-        if code != OUTSIDE or composed is not None or self.truths[kind]:
+        if code != OUTSIDE or self.truths[kind]:
             return code
         if self.counts[kind]:
             said = RELATIVE.split(said)[0]
@@ -2195,12 +2538,6 @@ TRUTH_LEAD = re.compile(
 NEXT_SENTENCE = re.compile(r"[.!?:]\s+(?=\S)")
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
-LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
-DROPPED = re.compile(
-    r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
-    r"used to|gone|"
-    r"first|then)\b"
-)
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
 GOES_ON = re.compile(
@@ -2257,8 +2594,6 @@ class TextReader(SentenceReader):
         if letter is not None:
             return letter
         sentence = CONTRAST.sub("", sentence)
-        if self._lists_others(line, kind):
-            return OUTSIDE
         whole = bare(PARENTHESES.sub(" ", sentence))
         inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
@@ -2269,7 +2604,6 @@ class TextReader(SentenceReader):
 
     def _stated_head(self, sentence: str, kind: int, *, is_marked: bool) -> int | None:
         """Return what `_stated` does for a sentence that has more words than its answer."""
-        composed = self._composed(kind)
         end = HEAD_END.search(sentence)
         head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
         inner = self._without_lead(bare(head), kind)
@@ -2278,9 +2612,7 @@ class TextReader(SentenceReader):
             if not is_marked:
                 return None
             given = self._given(sentence, kind)
-            if given is None and composed is not None:
-                given = self._set_or_sequence(sentence, composed, kind)
-            if given is None and composed is None:
+            if given is None:
                 code = self._phrase(self._without_lead(bare(head), kind), kind)
                 return OUTSIDE if self._others(tail, kind) - {code} else code
             return given
@@ -2291,20 +2623,7 @@ class TextReader(SentenceReader):
         ):
             return OUTSIDE
         others = self._others(tail, kind) - {code}
-        if composed is not None and (others or LIST_GOES_ON.match(tail)):
-            parts = composed.word.findall(sentence)
-            is_set = others and " or " not in sentence and len(set(parts)) == len(parts)
-            return composed.together({code} | others) if is_set else OUTSIDE
         return OUTSIDE if others else code
-
-    def _set_or_sequence(self, sentence: str, composed: ComposedAnswers, kind: int) -> int:
-        """Return the code of the set or sequence that a marked sentence names."""
-        if denied_parts(sentence) or " or " in sentence or DROPPED.search(sentence):
-            return OUTSIDE
-        if not composed.is_set:
-            return composed.in_order(sentence)
-        codes = self.named(sentence).codes & self.admitted[kind]
-        return composed.together(codes) if len(codes) > 1 else next(iter(codes), OUTSIDE)
 
     def _others(self, tail: str, kind: int) -> frozenset[int]:
         """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
@@ -2331,7 +2650,7 @@ class TextReader(SentenceReader):
             return chosen
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
-            return self._listed(lines, exact, kind)
+            return OUTSIDE
         if self.truths[kind] and any(map(self._is_about_talk, sentences)):
             return OUTSIDE
         begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
@@ -2346,28 +2665,8 @@ class TextReader(SentenceReader):
             or any(map(is_refusal, sentences))
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
-            or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
-            or any(self._lists_others(line, kind) for line in plain_lines(text))
-            or any(self._adds_others(one, kind) for one in sentences)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
-
-    def _lists_others(self, line: str, kind: int) -> bool:
-        """Return whether the first sentence of a line is a list with a part that is no answer: `apple; cake`."""
-        composed = self._composed(kind)
-        return composed is not None and composed.lists_others(
-            CONTRAST.sub("", plain_sentence(NEXT_SENTENCE.split(line, 1)[0]))
-        )
-
-    def _adds_others(self, sentence: str, kind: int) -> bool:
-        composed = self._composed(kind)
-        return composed is not None and composed.adds_others(sentence)
-
-    def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
-        """Return the code of the set whose answers stand in lines of their own."""
-        composed = self._composed(kind)
-        is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
-        return composed.together(codes) if composed is not None and is_list else OUTSIDE
 
     def _is_about_talk(self, sentence: str) -> bool:
         """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
@@ -2380,8 +2679,6 @@ class TextReader(SentenceReader):
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
         exact = exact | self._alone(sentences, kind)
-        if self._is_torn(text, sentences, exact, kind):
-            return OUTSIDE
         first = self._leading(sentences, kind, choices)
         is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
@@ -2413,25 +2710,8 @@ class TextReader(SentenceReader):
                 return found
         return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
 
-    def _is_torn(self, text: str, sentences: Sequence[str], exact: set[int], kind: int) -> bool:
-        """Return whether a list has parts that are no answers beside those that are, or a text has two sequences."""
-        composed = self._composed(kind)
-        if composed is None:
-            return False
-        if not composed.is_set:
-            walks = (one.removeprefix("no, ") for one in sentences)
-            return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
-        rows = [row for row in text.split("\n") if is_listed(row)]
-        if len(rows) > 1 and any(composed.word.search(plain_sentence(row)) is None for row in rows):
-            return True
-        return bool(exact) and any(
-            self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
-        )
-
     def _alone(self, sentences: Sequence[str], kind: int) -> set[int]:
         """Return the codes of the answers that stand alone in a sentence, or between its dashes."""
-        if self._composed(kind) is not None:
-            return set()
         pieces = (piece for one in sentences if not is_question(one) for piece in PIECES.split(one))
         short = (bare(piece) for piece in pieces if len(piece) < LONGEST_PIECE)
         return {self._answer(self._without_lead(piece, kind), kind) for piece in short} - {OUTSIDE}
@@ -2495,29 +2775,10 @@ class TextReader(SentenceReader):
 
     def _given_by(self, sentences: Sequence[str], kind: int) -> int:
         """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
-        composed = self._composed(kind)
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
-            return OUTSIDE
-        if (
-            composed is not None
-            and not composed.is_set
-            and all(WALKED.pattern.fullmatch(bare(one)) for one in sentences)
-        ):
-            code = composed.in_order(" then ".join(sentences))
-            if code != OUTSIDE:
-                return code
-        if composed is not None and any(re.search(r"\d\.$", one) for one in sentences):
             return OUTSIDE
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
-        if composed is not None and composed.is_set and code == composed.empty:
-            return code
-        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
-            return OUTSIDE
-        if composed is not None and composed.is_set and code != OUTSIDE:
-            mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
-            named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}
-            return code if not named or composed.together({code} | named) == code else OUTSIDE
         at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)
         later = " . ".join(one for one in sentences[at + 1 :] if not EARLIER.search(one))
         named_later = self.named(later)
@@ -2561,6 +2822,8 @@ class ReplyReader(TextReader):
 
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         super().__init__(vocabulary, admitted)
+        made = {id(form): ComposedReader(form) for form in vocabulary.composed if form is not None}
+        self.composed = [made.get(id(form)) for form in vocabulary.composed] or [None] * len(self.admitted)
         self.known: dict[tuple[str, int], int] = {}
 
     def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
@@ -2578,11 +2841,16 @@ class ReplyReader(TextReader):
         return found
 
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
-        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
+        outside = split_thoughts(text).said
+        said, unknown_mark = with_plain_marks(outside)
         said = said.strip()
-        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
+        composed = self.composed[kind]
+        if unknown_mark or len(said) > LONGEST or is_unanswered(said) or (composed is not None and is_crossed(outside)):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
+        if composed is not None and not choices:
+            code = composed.code(said)
+            return code if code in self.admitted[kind] else OUTSIDE
         said, choices = without_options(self._without_list(said, kind), choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
@@ -2632,11 +2900,9 @@ class ReplyReader(TextReader):
         """Return the code of the answer in a marked text."""
         text, after = marked.text or "", marked.after
         line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
-        if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
+        if self._is_retracted("\n".join([*line, after]), kind):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
-        if self._composed(kind) is not None and not marked.is_delimited and 0 < len(next_line.split()) <= LIST_ROW:
-            return OUTSIDE  # perhaps the next row of a list
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:
             return OUTSIDE
         if marked.is_delimited and REJECTED.match(next_line):

@@ -18,7 +18,7 @@ from generation.exchange import prediction_files
 from tests.engine.predictions import counting
 from tests.engine.predictions.asked import KINDS, VOCABULARY, expected
 from tests.engine.replies.test_corpus import CORPORA
-from tests.engine.replies.worlds import read_corpus
+from tests.engine.replies.worlds import read_corpus, reader_of
 from tests.webapp.test_docs import Block, blocks
 from webapp import documentation
 from webapp.leaderboards import uploads
@@ -94,8 +94,21 @@ def test_the_example_that_writes_json_writes_predictions(tmp_path: Path, monkeyp
     assert found.boxes is not None and found.boxes.boxes.tolist() == [[12, 30.5, 64, 92]]
 
 
+def rows_below(heading: str, meant: str) -> list[tuple[str, str]]:
+    """Return the texts in a table, and what they mean."""
+    table = documentation.source("predictions").partition(f"| {heading} |")[2].partition("\n\n")[0]
+    return re.findall(rf"^\| `(.+)` \| {meant} \|$", table, re.MULTILINE)
+
+
+def test_texts_in_the_table_of_lists_are_read_as_it_says() -> None:
+    told = rows_below("text for a question about a list of apple, football and milk", "(?:`(.+)`|nothing is read)")
+    assert len(told) == 13
+    for text, answer in told:
+        assert (reader_of("babi").read(text.replace("⏎", "\n"), "lists-sets") or "") == answer, text
+
+
 def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
-    told = re.findall(r"^\| `(.+)` \| (?:`(\w+)`|nothing) \|$", documentation.source("predictions"), re.MULTILINE)
+    told = rows_below("text for a question about a colour", r"(?:`(\w+)`|nothing)")
     assert len(told) == 21
     asked = expected(4)
     for text, answer in told:

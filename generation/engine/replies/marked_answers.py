@@ -83,7 +83,7 @@ class MarkedAnswer(NamedTuple):
     """A marked text, the text after it, and whether the mark says where it ends.
 
     `text` is None if a doubt, a condition or a question is about the mark. `value` is its first piece without commas,
-    and `between` the text up to the next mark.
+    `between` the text up to the next mark, and `is_below` whether the text begins below the line of the mark.
     """
 
     text: str | None
@@ -91,6 +91,7 @@ class MarkedAnswer(NamedTuple):
     is_delimited: bool
     value: str = ""
     between: str = ""
+    is_below: bool = False
 
 
 def marked_answers(text: str) -> Iterator[MarkedAnswer]:
@@ -129,7 +130,7 @@ def _is_announced(before: str) -> bool:
 def _labelled(label: str, rest: str) -> MarkedAnswer:
     """Return the first line with words after a label; `label` is the beginning of its sentence."""
     end = 0
-    for whole in rest.split("\n"):
+    for at, whole in enumerate(rest.split("\n")):
         line = ANSWER_ENDS.split(whole)[0]
         end += len(whole) + 1
         if HAS_WORDS.search(line):
@@ -140,7 +141,7 @@ def _labelled(label: str, rest: str) -> MarkedAnswer:
                 or CONDITION.search(label.replace("would be", ""))
                 or NOT_SAID.search(LABEL_CLAUSE_END.split(label)[-1])
             )
-            return MarkedAnswer(line if is_said else None, rest[end:], is_delimited=False)
+            return MarkedAnswer(line if is_said else None, rest[end:], is_delimited=False, is_below=at > 0)
     return MarkedAnswer("", "", is_delimited=False)
 
 
@@ -214,9 +215,7 @@ def _values(found: dict[str, Any]) -> Iterator[str]:
         return  # the result of a step is no answer
     for key, value in found.items():
         if re.sub(r"[\W_\d]", "", key).lower() in KEYS:
-            if isinstance(value, list):
-                yield ",".join(map(_text, value)) or "[]"
-            elif isinstance(value, dict):
+            if isinstance(value, dict):
                 inner = [one for one in value.values() if not isinstance(one, (dict, list))]
                 yield from map(_text, inner if len(inner) == 1 else _values(value))
             else:
@@ -224,11 +223,13 @@ def _values(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value)) or "[]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    return "" if value is None or isinstance(value, (dict, list)) else str(value)
+    return "" if value is None or isinstance(value, dict) else str(value)
 
 
 def is_unfinished(text: str) -> bool:

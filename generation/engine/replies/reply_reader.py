@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from generation.engine.replies.characters import plain_characters
+from generation.engine.replies.composed_reader import ComposedReader, is_crossed
 from generation.engine.replies.marked_answers import (
     HAS_WORDS,
     MarkedAnswer,
@@ -51,6 +52,8 @@ class ReplyReader(TextReader):
 
     def __init__(self, vocabulary: AnswerVocabulary, admitted: Sequence[Iterable[int]]) -> None:
         super().__init__(vocabulary, admitted)
+        made = {id(form): ComposedReader(form) for form in vocabulary.composed if form is not None}
+        self.composed = [made.get(id(form)) for form in vocabulary.composed] or [None] * len(self.admitted)
         self.known: dict[tuple[str, int], int] = {}
 
     def code(self, text: str, kind: int, *, choices: Mapping[str, str] | None = None) -> int:
@@ -68,11 +71,16 @@ class ReplyReader(TextReader):
         return found
 
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
-        said, unknown_mark = with_plain_marks(split_thoughts(text).said)
+        outside = split_thoughts(text).said
+        said, unknown_mark = with_plain_marks(outside)
         said = said.strip()
-        if unknown_mark or len(said) > LONGEST or is_unanswered(said):
+        composed = self.composed[kind]
+        if unknown_mark or len(said) > LONGEST or is_unanswered(said) or (composed is not None and is_crossed(outside)):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
+        if composed is not None and not choices:
+            code = composed.code(said)
+            return code if code in self.admitted[kind] else OUTSIDE
         said, choices = without_options(self._without_list(said, kind), choices)
         whole = self._exact(said, kind, choices)
         if whole != OUTSIDE:
@@ -122,11 +130,9 @@ class ReplyReader(TextReader):
         """Return the code of the answer in a marked text."""
         text, after = marked.text or "", marked.after
         line = [] if marked.is_delimited else sentences_of([plain_sentence(text)])[1:]
-        if self._is_retracted("\n".join([*line, after]), kind) or any(self._adds_others(one, kind) for one in line):
+        if self._is_retracted("\n".join([*line, after]), kind):
             return OUTSIDE
         next_line = plain_sentence(after.split("\n")[0])
-        if self._composed(kind) is not None and not marked.is_delimited and 0 < len(next_line.split()) <= LIST_ROW:
-            return OUTSIDE  # perhaps the next row of a list
         if ADDED.match(after) and self.named(next_line).codes & self.admitted[kind]:
             return OUTSIDE
         if marked.is_delimited and REJECTED.match(next_line):

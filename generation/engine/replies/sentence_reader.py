@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from generation.engine.replies.assertions import (
     AMOUNT,
-    CARRIED,
     COLON,
     COUNTED,
     FILLERS,
@@ -24,7 +23,6 @@ from generation.engine.replies.assertions import (
     STATED_LAST,
     SUBJECT_WORDS,
     VERB,
-    WALKED,
     Phrase,
     phrases_of,
     statements_in,
@@ -155,11 +153,9 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
-        composed = self._composed(kind)
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
-        is_single = composed is not None or self.truths[kind]
-        for clause in (said,) if is_single else CLAUSES.split(said):
+        for clause in (said,) if self.truths[kind] else CLAUSES.split(said):
             code = self._clause(stripped_sentence(clause), kind, sentence)
             if code is not None:
                 found.add(code)
@@ -181,6 +177,8 @@ class SentenceReader:
 
     def _clause(self, clause: str, kind: int, sentence: str) -> int | None:
         """Return the code of the answer that a clause of a sentence asserts."""
+        if self._composed(kind) is not None:
+            return None  # `ComposedReader` reads lists
         if self.truths[kind]:
             claims = {self._claim(one) for one in CLAUSES.split(clause)} & self.admitted[kind]
             if claims:
@@ -191,28 +189,23 @@ class SentenceReader:
             return self.zero
         if EMPTY_HANDED.fullmatch(clause):
             return self._nothing(kind)
-        composed = self._composed(kind)
-        counts = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
-        patterns = counts if composed is None else (CARRIED, COLON) if composed.is_set else (WALKED, COLON)
+        patterns = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
                 if phrase.pattern is HAS and self.has_counts_alone:
                     continue  # parts of a thing: `the dog has 4 legs`
-                if is_after_colon and not phrase.rest.strip() and composed is None:
+                if is_after_colon and not phrase.rest.strip():
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
-                if code == OUTSIDE and phrase.pattern is WALKED and composed is not None:
-                    code = composed.in_order(phrase.text)
                 if code != OUTSIDE:
                     return code if self._is_whole(code, phrase, core, tail, kind, sentence) else OUTSIDE
         return None
 
     def _nothing(self, kind: int) -> int | None:
         """Return the code of the answer that nobody carries anything; None if there is none."""
-        composed = self._composed(kind)
-        code = self._answer("none", kind) if composed is None else composed.empty
+        code = self._answer("none", kind)
         return None if code == OUTSIDE else code
 
     def _is_subject(self, phrase: Phrase, kind: int) -> bool:
@@ -267,9 +260,8 @@ class SentenceReader:
     def _phrase(self, phrase: str, kind: int) -> int:
         """Return the code of the only answer in a phrase of words for things; `OUTSIDE` for other phrases."""
         said = bare(phrase)
-        composed = self._composed(kind)
         code = OUTSIDE if said in self.vocabulary.bits else self._answer(" ".join(ARTICLES.sub("", said).split()), kind)
-        if code != OUTSIDE or composed is not None or self.truths[kind]:
+        if code != OUTSIDE or self.truths[kind]:
             return code
         if self.counts[kind]:
             said = RELATIVE.split(said)[0]

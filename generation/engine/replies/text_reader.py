@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from generation.engine.replies.assertions import FILLERS, WALKED
+from generation.engine.replies.assertions import FILLERS
 from generation.engine.replies.marked_answers import HAS_WORDS
 from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter
 from generation.engine.replies.reply_frame import (
     CLOSER,
-    LIST_IN_LINE,
     OPENER,
     THOUGHT_LABEL,
     UNREAD_JSON,
@@ -42,14 +41,13 @@ from generation.engine.replies.statements import (
     TRUE_THAT,
     UNCOUNTED,
     bare,
-    denied_parts,
     is_asserted,
     is_refusal,
     plain_lines,
     plain_sentence,
     sentences_of,
 )
-from generation.engine.replies.vocabulary import OUTSIDE, ComposedAnswers, plain
+from generation.engine.replies.vocabulary import OUTSIDE, plain
 
 ALTERNATIVE = re.compile(r"\((?:or|either|could|might|also|maybe|perhaps|possibly)\b")
 TALK = re.compile(r"\b(?:i|me|my|you|your|we|it load|image|picture|photo|question|answer)\b")
@@ -65,12 +63,6 @@ TRUTH_LEAD = re.compile(
 NEXT_SENTENCE = re.compile(r"[.!?:]\s+(?=\S)")
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
-LIST_GOES_ON = re.compile(r",? ?(?:and )?(?:an? |the )?\w+[.!]?$")
-DROPPED = re.compile(
-    r"\b(?:drop\w*|left|leaves?|gave|gives|put|no longer|before|earlier|discard\w*|pass\w*|hand(?:ed|s)|previously|"
-    r"used to|gone|"
-    r"first|then)\b"
-)
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
 GOES_ON = re.compile(
@@ -127,8 +119,6 @@ class TextReader(SentenceReader):
         if letter is not None:
             return letter
         sentence = CONTRAST.sub("", sentence)
-        if self._lists_others(line, kind):
-            return OUTSIDE
         whole = bare(PARENTHESES.sub(" ", sentence))
         inner = self._without_lead(bare(sentence), kind)
         for said in (bare(sentence), inner, whole):
@@ -139,7 +129,6 @@ class TextReader(SentenceReader):
 
     def _stated_head(self, sentence: str, kind: int, *, is_marked: bool) -> int | None:
         """Return what `_stated` does for a sentence that has more words than its answer."""
-        composed = self._composed(kind)
         end = HEAD_END.search(sentence)
         head, tail = (sentence[: end.start()], sentence[end.start() :]) if end else (sentence, "")
         inner = self._without_lead(bare(head), kind)
@@ -148,9 +137,7 @@ class TextReader(SentenceReader):
             if not is_marked:
                 return None
             given = self._given(sentence, kind)
-            if given is None and composed is not None:
-                given = self._set_or_sequence(sentence, composed, kind)
-            if given is None and composed is None:
+            if given is None:
                 code = self._phrase(self._without_lead(bare(head), kind), kind)
                 return OUTSIDE if self._others(tail, kind) - {code} else code
             return given
@@ -161,20 +148,7 @@ class TextReader(SentenceReader):
         ):
             return OUTSIDE
         others = self._others(tail, kind) - {code}
-        if composed is not None and (others or LIST_GOES_ON.match(tail)):
-            parts = composed.word.findall(sentence)
-            is_set = others and " or " not in sentence and len(set(parts)) == len(parts)
-            return composed.together({code} | others) if is_set else OUTSIDE
         return OUTSIDE if others else code
-
-    def _set_or_sequence(self, sentence: str, composed: ComposedAnswers, kind: int) -> int:
-        """Return the code of the set or sequence that a marked sentence names."""
-        if denied_parts(sentence) or " or " in sentence or DROPPED.search(sentence):
-            return OUTSIDE
-        if not composed.is_set:
-            return composed.in_order(sentence)
-        codes = self.named(sentence).codes & self.admitted[kind]
-        return composed.together(codes) if len(codes) > 1 else next(iter(codes), OUTSIDE)
 
     def _others(self, tail: str, kind: int) -> frozenset[int]:
         """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
@@ -201,7 +175,7 @@ class TextReader(SentenceReader):
             return chosen
         exact = {self._answer(bare(line), kind) for line in lines if not line.endswith("?")} - {OUTSIDE}
         if len(exact) > 1:
-            return self._listed(lines, exact, kind)
+            return OUTSIDE
         if self.truths[kind] and any(map(self._is_about_talk, sentences)):
             return OUTSIDE
         begin = next((at for at, one in enumerate(sentences) if not is_question(one) and not OPENER.match(one)), None)
@@ -216,28 +190,8 @@ class TextReader(SentenceReader):
             or any(map(is_refusal, sentences))
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
-            or (self._composed(kind) is not None and LIST_IN_LINE.search(text) is not None)
-            or any(self._lists_others(line, kind) for line in plain_lines(text))
-            or any(self._adds_others(one, kind) for one in sentences)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
-
-    def _lists_others(self, line: str, kind: int) -> bool:
-        """Return whether the first sentence of a line is a list with a part that is no answer: `apple; cake`."""
-        composed = self._composed(kind)
-        return composed is not None and composed.lists_others(
-            CONTRAST.sub("", plain_sentence(NEXT_SENTENCE.split(line, 1)[0]))
-        )
-
-    def _adds_others(self, sentence: str, kind: int) -> bool:
-        composed = self._composed(kind)
-        return composed is not None and composed.adds_others(sentence)
-
-    def _listed(self, lines: Sequence[str], codes: set[int], kind: int) -> int:
-        """Return the code of the set whose answers stand in lines of their own."""
-        composed = self._composed(kind)
-        is_list = all(self._answer(bare(line), kind) != OUTSIDE or line.endswith(":") for line in lines)
-        return composed.together(codes) if composed is not None and is_list else OUTSIDE
 
     def _is_about_talk(self, sentence: str) -> bool:
         """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
@@ -250,8 +204,6 @@ class TextReader(SentenceReader):
     def _told(self, text: str, sentences: Sequence[str], exact: set[int], kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that sentences assert: the first one, a conclusion, the last one, or any."""
         exact = exact | self._alone(sentences, kind)
-        if self._is_torn(text, sentences, exact, kind):
-            return OUTSIDE
         first = self._leading(sentences, kind, choices)
         is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
         if is_open and (first is None or len(sentences) > 1):
@@ -283,25 +235,8 @@ class TextReader(SentenceReader):
                 return found
         return OUTSIDE if any(map(MISSING.search, sentences)) else self._given_by(sentences, kind)
 
-    def _is_torn(self, text: str, sentences: Sequence[str], exact: set[int], kind: int) -> bool:
-        """Return whether a list has parts that are no answers beside those that are, or a text has two sequences."""
-        composed = self._composed(kind)
-        if composed is None:
-            return False
-        if not composed.is_set:
-            walks = (one.removeprefix("no, ") for one in sentences)
-            return len({composed.in_order(one) for one in walks if WALKED.pattern.fullmatch(bare(one))} - {OUTSIDE}) > 1
-        rows = [row for row in text.split("\n") if is_listed(row)]
-        if len(rows) > 1 and any(composed.word.search(plain_sentence(row)) is None for row in rows):
-            return True
-        return bool(exact) and any(
-            self._answer(bare(plain_lines(row)[0]), kind) == OUTSIDE for row in rows if plain_lines(row)
-        )
-
     def _alone(self, sentences: Sequence[str], kind: int) -> set[int]:
         """Return the codes of the answers that stand alone in a sentence, or between its dashes."""
-        if self._composed(kind) is not None:
-            return set()
         pieces = (piece for one in sentences if not is_question(one) for piece in PIECES.split(one))
         short = (bare(piece) for piece in pieces if len(piece) < LONGEST_PIECE)
         return {self._answer(self._without_lead(piece, kind), kind) for piece in short} - {OUTSIDE}
@@ -365,29 +300,10 @@ class TextReader(SentenceReader):
 
     def _given_by(self, sentences: Sequence[str], kind: int) -> int:
         """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
-        composed = self._composed(kind)
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
-            return OUTSIDE
-        if (
-            composed is not None
-            and not composed.is_set
-            and all(WALKED.pattern.fullmatch(bare(one)) for one in sentences)
-        ):
-            code = composed.in_order(" then ".join(sentences))
-            if code != OUTSIDE:
-                return code
-        if composed is not None and any(re.search(r"\d\.$", one) for one in sentences):
             return OUTSIDE
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
-        if composed is not None and composed.is_set and code == composed.empty:
-            return code
-        if composed is not None and composed.is_set and any(map(DROPPED.search, sentences)):
-            return OUTSIDE
-        if composed is not None and composed.is_set and code != OUTSIDE:
-            mentioned = self.named(" . ".join(CONTRAST.sub(" ", one) for one in sentences))
-            named = (mentioned.codes - mentioned.denied) & self.admitted[kind] - {code}
-            return code if not named or composed.together({code} | named) == code else OUTSIDE
         at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)
         later = " . ".join(one for one in sentences[at + 1 :] if not EARLIER.search(one))
         named_later = self.named(later)

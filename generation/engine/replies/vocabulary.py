@@ -8,10 +8,10 @@ to the nearest count. A world adds synonyms, such as `ball` for `sphere`.
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from generation.engine.replies.characters import plain_characters, words_of
+from generation.engine.replies.characters import plain_characters
 
 OUTSIDE = -1  # the code of an answer that is not in the vocabulary
 JOINT = ","  # between the parts of an answer
@@ -31,29 +31,8 @@ SPELLINGS = (
 )
 BITS = {"1": "yes", "0": "no"}
 WHOLE = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
-TWICE = re.compile(r"(\w+) (?:twice|two times)\b")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
 ROOM = 100  # characters that a text may have beyond the longest answer, for extra spaces
-
-
-MEMBER_END = re.compile(
-    r"[,;&+/|]| [-–—] |->|→|\b(?:and|then|plus|as well as|(?:along |together )?with|besides|alongside)\b"
-)
-MORE = re.compile(r"\b(?:also|too|as well|in addition|additionally|another|plus)\b")
-ADDITION = re.compile(
-    r"\((?:and|plus|also|or|maybe|dropped|gone|left|discarded|no|not|no longer|in either|reverse|uncertain)\b|"
-    r"\b(?:so on|(?:something|anything) else|(?:other|more) (?:things|items|objects))\b"
-)
-IN_PARENTHESES = re.compile(r"\([^()]*\)")
-MEMBER_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-MEMBER_ARTICLES = ("a", "an", "the", "some")
-NO_MEMBERS = words_of(
-    "as well too also both only just now currently still respectively together in total all else nothing sure ok okay "
-    "yes so thus hence therefore finally thanks please i we he she they it that this is are has had because since from "
-    "to here there order answer sorry"
-)
-"""Words that are no part of a list of things or steps, although they may stand between its commas."""
-LARGEST_MEMBER = 4  # words of one that is not known
 
 
 class ComposedForm(NamedTuple):
@@ -99,7 +78,7 @@ class ComposedAnswers:
         self.is_set = form.is_set
         self.empty = codes.get(form.empty, OUTSIDE) if form.empty else OUTSIDE
         small = {part.strip().casefold() for part in form.parts}
-        self.nothing = {form.empty.casefold(), EMPTY_SET} - small
+        self.nothing = {form.empty.casefold(), EMPTY_SET, "none"} - small
         self.ways = {part: part for part in small}
         for way, meant in synonyms.items():
             if meant.casefold() in small:
@@ -134,50 +113,9 @@ class ComposedAnswers:
             at = part.end()
         return self.codes.get(self._key(found), OUTSIDE)
 
-    def lists_others(self, said: str) -> bool:
-        """Return whether a list has a part that is none of the form's: `apple, milk and cake`, or `apple (and milk)`.
-
-        `said` is a sentence in small letters. A part that is not known has at most four words.
-        """
-        pieces = MEMBER_END.split(IN_PARENTHESES.sub(" ", said))
-        known = [self.word.search(piece) is not None for piece in pieces]
-        if not any(known):
-            return False
-        return ADDITION.search(said) is not None or any(
-            not is_known and self._is_member(piece)
-            for piece, is_known in zip(pieces, known)  # noqa: B905 - Python 3.9
-        )
-
-    def adds_others(self, said: str) -> bool:
-        """Return whether a sentence adds something that is no part of the form: `she also carries a cake`."""
-        return self.is_set and MORE.search(said) is not None and self.word.search(said) is None
-
-    @staticmethod
-    def _is_member(piece: str) -> bool:
-        words = MEMBER_WORD.findall(piece)
-        words = words[1:] if words and words[0] in MEMBER_ARTICLES else words
-        return 0 < len(words) <= LARGEST_MEMBER and NO_MEMBERS.isdisjoint(words)
-
-    def together(self, named: Collection[int]) -> int:
-        """Return the code of the set with all parts of these answers; `OUTSIDE` if no answer is that set."""
-        if not self.is_set or self.empty in named or any(code not in self.parts for code in named):
-            return OUTSIDE
-        return self.codes.get(tuple(sorted({part for code in named for part in self.parts[code]})), OUTSIDE)
-
-    def in_order(self, said: str) -> int:
-        """Return the code of the sequence whose parts a sentence names; `OUTSIDE` for a set or another number of parts.
-
-        A part of one letter counts only in a text without other words, and `north of` is not a step to the north.
-        """
-        if self.is_set:
-            return OUTSIDE
-        said = TWICE.sub(r"\1 \1", said)
-        found = [
-            part
-            for part in self.word.finditer(said)
-            if len(part[1]) > 1 and said[part.end() : part.end() + 4] != " of "
-        ]
-        return self.codes.get(tuple([self.ways[part[1]] for part in found]), OUTSIDE)
+    def code_of(self, parts: Iterable[str]) -> int:
+        """Return the code of the answer with these parts; `OUTSIDE` if there is none."""
+        return self.codes.get(self._key(parts), OUTSIDE)
 
 
 class AnswerVocabulary:
