@@ -34,8 +34,8 @@ class NotRead(EngineError):
     """A file could not be read because of an error in this program."""
 
 
-class TooSlow(EngineError):
-    """A file was not read within the time that the caller waits."""
+class TooSlow(Exception):
+    """A file was not read within the time that the caller waits. Another attempt may be faster."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def read_file(path: Path, expected: ExpectedAnswers, *, column: str = "", wait: 
     column : str
         The column of answers; empty to recognise it.
     wait : float or None
-        Seconds after which the caller no longer waits; by default 1.5 times the limit of processor time.
+        Seconds after which the caller no longer waits; by default 20 times the limit of processor time.
 
     Raises
     ------
@@ -80,13 +80,14 @@ def read_file(path: Path, expected: ExpectedAnswers, *, column: str = "", wait: 
     if size <= SMALL and not _needs_limits(path):
         return _result(*answer(request))
     seconds = SECONDS + size // BYTES_A_SECOND + expected.n // QUESTIONS_A_SECOND
+    wait = sandbox.LONG_PATIENCE * seconds if wait is None else wait
     given = pickle.dumps(tuple(request))
     try:
         said = sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * expected.n, wait=wait)
+    except sandbox.ClockRanOut as error:
+        message = f"Expected a file that is checked within {wait:g} seconds, got one that takes longer."
+        raise TooSlow(message) from error
     except sandbox.TooLong as error:
-        if wait is not None and wait < sandbox.PATIENCE * seconds:
-            message = f"Expected a file that is checked within {wait:g} seconds, got one that takes longer."
-            raise TooSlow(message) from error
         message = f"Expected a file that is read within {seconds} seconds of processor time, got one that takes longer."
         raise BadPredictions(f"{message} {FORMATS}", where=expected.name) from error
     except sandbox.TooBig as error:

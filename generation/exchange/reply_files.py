@@ -30,7 +30,7 @@ def read_file(path: Path, target: Path, *, n: int, name: str, wait: float | None
     name : str
         The name of the split, for messages.
     wait : float or None
-        Seconds after which the caller no longer waits; by default 1.5 times the limit of processor time.
+        Seconds after which the caller no longer waits; by default 20 times the limit of processor time.
 
     Raises
     ------
@@ -42,12 +42,13 @@ def read_file(path: Path, target: Path, *, n: int, name: str, wait: float | None
         If it was not read within `wait`.
     """
     seconds = SECONDS + path.stat().st_size // BYTES_A_SECOND
+    wait = sandbox.LONG_PATIENCE * seconds if wait is None else wait
     given = pickle.dumps(tuple(ReplyRequest(path, target, n, name)))
     try:
         said = json.loads(sandbox.run(CHILD, given, seconds=seconds, memory=MEMORY + EACH_MEMORY * n, wait=wait))
+    except sandbox.ClockRanOut as error:
+        raise TooSlow(f"Expected replies that are checked within {wait:g} seconds, got more.") from error
     except sandbox.TooLong as error:
-        if wait is not None and wait < sandbox.PATIENCE * seconds:
-            raise TooSlow(f"Expected replies that are checked within {wait:g} seconds, got more.") from error
         message = f"Expected replies that are read within {seconds} seconds of processor time, got more. {FORMAT}"
         raise BadReplies(message, where=name) from error
     except sandbox.TooBig as error:

@@ -21,7 +21,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "HOME", "NUMBA_CACHE_DIR")
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-PATIENCE = 1.5
+PATIENCE = 1.5  # times the limit of processor time by the clock, if somebody waits for the result
+LONG_PATIENCE = 20  # the same in the background, where a busy machine must not change what is refused
 HEAD = struct.Struct(">Q")  # the length of a frame in bytes, written before the frame
 WORDS = 2000  # limit of characters that are kept of a child's standard error
 
@@ -48,6 +49,10 @@ class TooLong(Exception):
     """The child needed more time than its limit."""
 
 
+class ClockRanOut(TooLong):
+    """The child did not end by the clock, and it is not known whether it needs more processor time than its limit."""
+
+
 class TooBig(Exception):
     """The child needed more memory than its limit."""
 
@@ -69,17 +74,17 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
     given : bytes
         Its standard input.
     seconds : int
-        Limit of its processor time. The limit by the clock is 1.5 times as long, because other processes run, too.
+        Limit of its processor time.
     memory : int
         Limit of its address space, in bytes.
     wait : float or None
-        Seconds by the clock after which it is stopped, if this is earlier.
+        Seconds by the clock after which it is stopped; by default `PATIENCE` times the limit of processor time.
 
     Raises
     ------
-    TooLong, TooBig, Broken
+    TooLong, ClockRanOut, TooBig, Broken
     """
-    longest = min(PATIENCE * seconds, wait if wait is not None else PATIENCE * seconds)
+    longest = PATIENCE * seconds if wait is None else wait
     try:
         done = subprocess.run(  # noqa: S603 - our own module
             command(module, limits=Limits(seconds, memory=memory)),
@@ -90,7 +95,7 @@ def run(module: str, given: bytes, *, seconds: int, memory: int, wait: float | N
             timeout=longest,
         )
     except subprocess.TimeoutExpired as error:
-        raise TooLong(f"{module} was stopped after {longest:g} seconds.") from error
+        raise ClockRanOut(f"{module} was stopped after {longest:g} seconds.") from error
     _check_end(module, done.returncode, done.stderr, seconds=seconds, memory=memory)
     return done.stdout
 

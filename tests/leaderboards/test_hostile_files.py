@@ -16,9 +16,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from generation.engine.errors import EngineError
 from generation.engine.predictions import BadPredictions
 from generation.exchange import prediction_files
 from generation.models import Split
+from generation.queue import sandbox
 from generation.reports.scoring import expected_of
 from tests.leaderboards import sent
 from tests.proof import sample
@@ -232,3 +234,21 @@ def test_a_child_process_beyond_its_limits_is_a_refusal(
     path, expected = file_named("nested lists", folder), expected_of(val)
     with pytest.raises(BadPredictions, match="read within 1 seconds of processor time"):
         prediction_files.read_file(path, expected)
+
+
+def test_a_busy_machine_does_not_make_a_file_too_slow(
+    val: Split, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits are processor time; only somebody who waits for an answer has a limit by the clock."""
+    waits = []
+
+    def run(*_: object, seconds: int, wait: float, **__: object) -> bytes:
+        waits.append(wait / seconds)
+        raise sandbox.ClockRanOut("It was stopped.")
+
+    monkeypatch.setattr(sandbox, "run", run)
+    path, expected = file_named("nested lists", folder), expected_of(val)
+    for wait in (None, 3.0):
+        with pytest.raises(prediction_files.TooSlow, match="Expected a file that is checked within"):
+            prediction_files.read_file(path, expected, wait=wait)
+    assert waits[0] == sandbox.LONG_PATIENCE and not issubclass(prediction_files.TooSlow, EngineError)

@@ -21,7 +21,7 @@ from generation.splits.split_recipes import read_recipe
 from generation.storage import files
 from tests.leaderboards.findings.made_findings import SMALL, SPLITS, small_definition
 from tests.proof import sample
-from webapp.leaderboards import baselines, stored_predictions
+from webapp.leaderboards import baselines, scoring, stored_predictions
 from webapp.leaderboards.entries import entries_of
 from webapp.leaderboards.findings import finding_run, records
 from webapp.leaderboards.findings.definitions import BadFinding, Definition
@@ -410,6 +410,26 @@ def test_a_baseline_whose_score_failed_is_tried_again(
             run_with_data.perform(step)
     run_with_data.perform(step)
     assert Submission.objects.get(method__baseline="chance").is_scored
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_training_whose_score_failed_is_scored_again_by_the_next_run(
+    run_with_data: FindingRun, monkeypatch: pytest.MonkeyPatch, is_kept: bool
+) -> None:
+    """Without its file of predictions, the method is trained again."""
+
+    def fail(*_: object, **__: object) -> Any:
+        raise RuntimeError("It broke.") if is_kept else BadPredictions("It broke.")
+
+    monkeypatch.setattr(leases, "ATTEMPTS", 1)
+    step = run_with_data.steps[1]
+    with monkeypatch.context() as broken:
+        broken.setattr(scoring.prediction_files, "read_file", fail)
+        with pytest.raises(StepFailed, match="Expected a training with scores, got:"):
+            run_with_data.perform(step)
+    assert bool(Submission.objects.get(state=Submission.State.FAILED).file) == is_kept
+    run_with_data.perform(step)
+    assert [one.is_scored for one in Submission.objects.filter(training__seed=0)] == [True]
 
 
 @pytest.mark.full

@@ -265,6 +265,7 @@ class FindingRun:
         order = self._order(one, seed)
         with _explained_names():
             found = orders.find(order, prefers_done=True) or orders.create(order)
+            _retry_scores(found)
             orders.resume(found)
         try:
             found = run_here(found, say=self.say)
@@ -404,6 +405,16 @@ def _check_recipe(found: Split | None, parent: Split, recipe: Recipe) -> None:
             f"python manage.py delete {found}",
             where=str(found),
         )
+
+
+def _retry_scores(training: Training) -> None:
+    """Let the submissions of an earlier run that failed be scored again; train again if their files are gone."""
+    failed = training.submissions.filter(state=State.FAILED)
+    if failed.filter(file="").exists():
+        failed.delete()
+        Training.objects.filter(pk=training.pk, state=State.DONE).start_over(finished=None)
+    else:
+        failed.start_over(finished=None)
 
 
 def _is_done(order: orders.TrainingOrder) -> bool:
