@@ -1172,110 +1172,234 @@ def number_in(text: str) -> float | None:
 # The grammar of replies that list parts: statements around a list, and what changes a list after it was given.
 
 
-NOUN = r"(?:objects?|items?|things?|lists?|inventory|set|answer|possessions?|belongings|hands?|contents|result)"
-STILL = r"(?: (?:still|now|currently|only|just|both|then|therefore|thus|finally|actually))*"
 ANY_NUMBER = rf"\d+|{'|'.join(NUMBERS.split())}"
+STILL = r"(?: (?:still|now|currently|only|just|both|then|therefore|thus|finally|actually|right now|at the end))*"
+PERSON = (
+    r"(?!(?:nobody|none|noone|who|whom|what|which|everybody|everyone|somebody|someone|anybody|anyone|nothing|it|this|"
+    r"that|there|one|we|i|you|these|those|both|all|not|but|if|when|while|stopped|ceased|quit|was|were|by|after|before|"
+    r"story|text|passage|question|kitchen|garden|hallway|bathroom|bedroom|office|room|fridge|table|floor|box|"
+    r"list)\b)[^\W\d_][\w-]{0,30}?"
+)
+HOLDS = r"(?:carrying|holding|carries|carry|holds|hold|has|have|possesses|owns)"
+NOUN = r"(?:objects?|items?|things?)"
+OWN_NOUN = (
+    rf"(?:(?:the|her|his|their|all|both|only|following|final|current|(?:{ANY_NUMBER})|{PERSON}'s) )*"
+    rf"(?:{NOUN}|lists?|inventory|answer|possessions?|belongings|hands?|result)"
+)
+HELD_BY = (
+    rf"(?:,? (?:that |which )?{PERSON}(?:'s| is| are)?{STILL} {HOLDS}| (?:being |currently )*(?:carried|held|owned) by "
+    rf"{PERSON}| (?:that are |which are )?in (?:his|her|their|{PERSON}'s) (?:hands?|possession|inventory)|"
+    rf" of {NOUN}| with (?:him|her|them))*{STILL}"
+)
 CARRIES = re.compile(
-    r"(?P<subject>he|she|they|[^\W\d_][\w'-]{1,30}?)"
-    rf"(?:(?:'s| is| are| has| have)?{STILL} (?:carrying|holding|carries|carry|holds|hold|owns|possesses)|"
-    rf"(?:'s| has| have) got|{STILL} (?:has|have)){STILL},?:? (?P<phrase>.+)"
+    rf"{PERSON}(?:(?:'s| is| are| has| have)?{STILL} (?:carrying|holding|carries|carry|holds|hold|owns|possesses|"
+    rf"in possession of|left with)|(?:'s| has| have) got|{STILL} (?:has|have)|{STILL} ends? up (?:carrying|holding|"
+    rf"with))"
+    rf"{STILL},?:? (?P<phrase>.+)"
 )
 LISTED_ARE = re.compile(
-    rf"(?P<subject>they|these|those|that|it|[^,:;]{{0,80}}\b{NOUN}\b[^,:;]{{0,80}})"
-    rf"(?: (?:is|are|includes?|consists? of)|'s|'re){STILL}:? (?P<phrase>.+)"
+    rf"(?:they|these|those|that|it|{OWN_NOUN}{HELD_BY})(?: (?:is|are|includes?|consists? of)|'s|"
+    rf"'re){STILL}:? (?P<phrase>.+)"
 )
-LABELLED = re.compile(
-    rf"(?P<subject>[^:]{{0,80}}\b(?:{NOUN}|carr(?:ies|y|ying)|hold(?:s|ing)?|has|have|got|so|now|therefore|thus|hence|"
-    r"conclusion|namely|paths?|way|route|directions?|steps?|currently)(?: is| are)?) ?[:=] ?(?P<phrase>.+)"
+ARE_LISTED = re.compile(rf"(?P<phrase>.+) (?:is|are) (?:the )?{OWN_NOUN}{HELD_BY}")
+ARE_HELD = re.compile(
+    rf"(?P<phrase>.+?) (?:is|are|remains?|stays?){STILL} (?:(?:(?:being )?(?:carried|held) by|in the hands? of|"
+    rf"with) {PERSON}|"
+    r"in (?:her|his|their) \w+)"
+)
+LABEL_OF_SET = (
+    rf"(?:so|now|therefore|thus|hence|conclusion|currently|carrying|holding|{PERSON}(?:'s| is|"
+    rf" are)?{STILL} {HOLDS}{STILL}|"
+    rf"{OWN_NOUN}{HELD_BY}|(?:carried|held) {NOUN})(?: is| are)?"
+    rf"(?: (?:as follows|the following|these|{ANY_NUMBER}))?(?: {NOUN})?"
+)
+PATH_NOUN = (
+    r"(?:(?:the|my|your|this|that|correct|(?!final steps)final|shortest|required|right|full|whole|"
+    r"complete) )*(?:path|way|route|"
+    r"directions?|steps?)(?: (?:from|to) (?:the )?\w+| you (?:should|need to|have to|must) (?:take|follow))*"
 )
 PATH_IS = re.compile(
-    r"(?P<subject>[^,:;]{0,80}\b(?:path|way|route|directions?|steps?|it|that|this))"
-    r"(?: (?:is|are|would be)|'s)(?: to)?:? (?P<phrase>.+)"
+    rf"(?:{PATH_NOUN}|it|that|this)(?: (?:is|are|would be)|'s)(?: to)?(?: as follows)?:? (?P<phrase>.+)|"
+    r"(?:[\w ]{1,60}) (?:is reached|can be reached|is|be) by (?:going|heading|walking|moving) (?P<walk>.+)"
 )
-STATEMENTS_OF_SETS = (CARRIES, LISTED_ARE, LABELLED)
-STATEMENTS_OF_PATHS = (PATH_IS, LABELLED)
-"""Statements around a list: `Mary carries ...`, `the two things are ...`, `directions: ...`."""
+LABEL_OF_PATH = (
+    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|hence|"
+    r"conclusion)(?: is| are)?(?: as follows)?"
+)
+LABELLED_SET, LABELLED_PATH = (re.compile(rf"{label} ?[:=] ?(?P<phrase>.+)") for label in (LABEL_OF_SET, LABEL_OF_PATH))
+STATEMENTS_OF_SETS = (CARRIES, LISTED_ARE, ARE_LISTED, ARE_HELD, LABELLED_SET)
+STATEMENTS_OF_PATHS = (PATH_IS, LABELLED_PATH)
+"""Statements around a list: `Mary carries ...`, `the two things she has are ...`, `directions: ...`."""
+HEADING_OF_SET = re.compile(rf"(?:{LABEL_OF_SET}|(?:final )?answer|(?:here|these) (?:is|are) {OWN_NOUN}{HELD_BY})")
+HEADING_OF_PATH = re.compile(
+    rf"(?:{LABEL_OF_PATH}|(?:final )?answer|how to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|"
+    r"follow these steps|you (?:should|need to|have to|must|can|go)(?: go| take| follow)?(?: these steps| as follows)?)"
+)
+"""What stands above the rows of a list."""
+
+EMPTY_HANDS = re.compile(
+    rf"{PERSON}(?: is| does| has|'s)?(?: currently| now)*(?:n't| not| no longer)(?: currently| now| still| actually)* "
+    rf"(?:carry|carrying|hold|holding|have|having|possess)(?: currently| now)? (?:anything|any {NOUN})(?P<tail>.*)|"
+    rf"{PERSON}(?:'s| is)?{STILL} {HOLDS} (?:no {NOUN}|nothing(?: at all| left)?)(?P<end>.*)|"
+    rf"{PERSON}(?:'s| is){STILL} empty[- ]handed|{PERSON}(?:'s hands are empty| has empty hands)|"
+    rf"there is nothing (?:that )?{PERSON}(?:'s| is) (?:carrying|holding)"
+)
+EMPTY_TAIL = re.compile(
+    r"(?: (?:now|any ?more|at all|anymore|at (?:the|this) (?:moment|end)(?: of the story)?|currently|right now|left|"
+    r"either))*"
+)
+"""Somebody carries nothing."""
 
 LIST_LEAD = re.compile(
-    r"(?:(?:first|just|only|both|all|exactly|simply|precisely|nothing (?:but|except)|the following) |"
-    rf"(?:(?:the following|all|both|these) )?(?P<count>{ANY_NUMBER})(?: {NOUN})?(?:: ?| - |, )|(?:the )?{NOUN}: )+"
+    rf"(?:(?:(?:the following|all|both|these) )?(?P<count>{ANY_NUMBER}|a single)(?: {NOUN})?(?:: ?| - |, )|"
+    rf"(?:the )?{NOUN}: |"
+    r"(?:first|just|only|both|all|exactly|simply|precisely|nothing (?:but|except)|the following:?|everything:|an?) )+"
 )
-COUNTED_THINGS = re.compile(rf"\b({ANY_NUMBER}) (?:\w+ )?{NOUN}\b")
+COUNTED_THINGS = re.compile(rf"\b({ANY_NUMBER}) {NOUN}\b")
 LIST_TAIL = re.compile(
-    r",? (?:and nothing else|only|too|as well|with (?:him|her|them)|in total|(?:right )?now|respectively|currently|"
+    r",? (?:and nothing else|only|too|as well|with (?:him|her|them)|in total|(?:right )?now|currently|"
     r"at (?:the|this) moment|at the end(?: of the story)?|in (?:his|her|their) (?:hands?|possession)|"
-    r"i (?:think|believe|guess)|(?:in|at) the (?!end)\w+)$"
+    r"i (?:think|believe|guess)|(?:in|at) the (?!end|start|beginning|story|text|passage|question|first|last|"
+    r"middle)\w+)$"
 )
 LIST_REASON = re.compile(
-    r"(?:[,;–—]| -)? ?\b(?:because|since|as (?=he|she|they|the)|given|based on|according to|which (?=he|she|they)|"
-    r"having|from line)\b.*$"
+    r"(?:[,;–—]| -)? ?(?:\b(?:because|since|as) (?P<clause>(?:he|she|they|the|both|[\w-]+ (?:has|had|picked|took|got|"
+    r"grabbed|dropped|never|did))\b.*)|\bhaving (?:just )?(?:dropped|left|put down|discarded|given away)\b.*|"
+    r"\b(?:which|that|having) (?:he |she |they )?(?:just )?(?:picked|took|got|grabbed)\b"
+    r"(?P<taken>(?: (?!and\b|then\b|later\b|but\b)[\w-]+)*)|\b(?:based on|according to|given|from) (?:the |this |"
+    r"these )?"
+    r"(?:given |above |provided )?(?:story|text|passage|context|information|facts?|sequence|events?|statements?|lines?)"
+    r"(?: (?!and\b|then\b|to\b|later\b|until\b|but\b)[\w-]+){0,4})$"
 )
+"""The reason after a list, which names no part of it that is gone."""
+JOINED_PARTS = re.compile(r",? (?:as well as|along with|together with|in addition to|plus|followed by) ")
 APART_FROM = re.compile(r"(.+?)(?:,? (?:and|but)|,) (?:(?:certainly|definitely) )?(?:not|no longer) (.+)")
-NOT_BUT = re.compile(r"not (.+?),? but (?:rather )?(.+)")
+NOT_BUT = re.compile(r"not (?!only\b)(.+?),? but (?:rather )?(.+)")
 IN_BRACKETS = re.compile(r"\(([^()]{0,400})\)|\[([^\[\]]{0,400})\]|<([^<>]{0,400})>")
+HARMLESS_REMARK = re.compile(
+    r"(?:(?:both|\w+) )?(?:picked up|took|taken|got|grabbed)(?: (?!and\b|then\b|later\b|but\b|by\b|from\b)[\w-]+)*|"
+    r"in that order|"
+    rf"(?:{ANY_NUMBER}) (?:{NOUN}|steps?|moves?)|(?:final answer|total|in total)|(?:see |from )?lines? [\d, and]+|"
+    r"from (?:the )?\w+|(?:from )?(?:the )?\w+(?: ?(?:→|->|to) ?(?:the )?\w+)+"
+)
+"""A remark in brackets that leaves the list before it as it is."""
 CLAUSE_BREAK = re.compile(
     r"(?=;|,? (?:but|while|whereas|although|though)\b|, (?:and )?(?:then )?so\b|,? and (?:then )?(?:he|she|they)\b|"
     r"(?<!,)(?<! and) so (?:he|she|they|the)\b|, (?:he|she|they) )"
 )
-CLAUSE_OR_COLON = re.compile(rf"{CLAUSE_BREAK.pattern}|(?<=: )")
+DESCRIBED_ROW = re.compile(
+    r"(.{1,40}?)(?: [-–—] |: | \()(?:(?:mary|he|she|they|\w+) )?(?:picked up|took|taken|grabbed|got|acquired|"
+    r"collected)\b"
+    r"(?: (?!and\b|then\b|later\b|but\b)[\w-]+)*\)?"
+)
+NUMBERED_ROW = re.compile(r"\s*[*_]*(?:step )?\(?(\d{1,3})[.):]", re.IGNORECASE)
+EMPTY_ROW = re.compile(r"\n[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]*\Z")
+SIGN_OF_ROW = re.compile(r"^[ \t]*([-+]) ", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE)
 HEADING = re.compile(r"\s*#|.*:[\s*_]*$")
-AROUND = " \t\r\n.,:;!\"'`*_$#=|"
-OPEN_END = re.compile(r"(?:\.\.\.|…|,|\?)[\s\"'`*_)]*$")
+AROUND = " \t\r\n.,:;\"'`*_$#=|"
+OPEN_END = re.compile(r"(?:\.\.\.|…|,|\?|\b(?:then|and|or|plus))[\s\"'`*_)]*$")
 """What is around a list in its sentence, and where a sentence ends before its list does."""
 
-WALK_LEAD = re.compile(
-    r"(?:i (?:think|believe|suppose|would say)(?: it's| it is| that)?|to (?:get|go|reach|travel|walk|move) [^,]{1,80},|"
-    r"from the [\w ]{1,30}?,?|(?:you|we|i|one)(?:'ll|'d)?(?: would| should| must| need to| have to| can| will)?|"
-    r"(?:start|begin) by|afterwards|next|heading|going) "
+ABOUT_TEXT = (
+    r"(?:story|text|passage|context|information|facts?|sequence|events?|statements?|actions|given|provided|above)"
 )
-DOUBLE_STEP = re.compile(r"(\w+) (?:twice|two times)\b")
-ONE_STEP = re.compile(r"\b(?:one|a) (?:step|room|move|block|unit) ")
-REACHES = re.compile(r",? (?:in order )?to (?:reach|get to|arrive at|enter) the \w+(?=$|,? )")
+LIST_FRAME = re.compile(
+    r"(?:so|therefore|thus|hence|ok|okay|sure|well|finally|overall|now|and|but|yes|in (?:conclusion|summary|short|"
+    r"total)|"
+    r"to (?:conclude|summarize|sum up)|consequently|accordingly|indeed|clearly|certainly|apparently|probably|likely|"
+    r"right now|currently|at (?:the|this) (?:end|moment|point)(?: of the story)?|in the end|"
+    r"by the end(?: of the story)?|as a result|here|i'd say(?: that)?|"
+    r"(?:i|we) (?:think|believe|conclude|can conclude|can see|see)(?: that)?|it (?:follows|seems|appears)(?: that)?|"
+    r"this means(?: that)?|that means(?: that)?|the answer is|"
+    rf"(?:based on|from|according to|given|looking at|considering|following|in|after|by tracking) (?:all |the |this |"
+    rf"these |those |"
+    rf"that )*{ABOUT_TEXT}(?: [\w ]{{1,40}})?,)[,:!]? "
+)
+WALK_FRAME = re.compile(
+    r"(?:(?:so|therefore|thus|hence|ok|okay|sure|well|finally|first|next|then|afterwards|after that|now|and|but|yes|"
+    r"in (?:conclusion|summary|short)|overall),? (?!steps?\b)|step \d+: ?|"
+    r"to (?:get|go|reach|travel|walk|move) (?:[^,.;]{1,80}, |(?:to )?the \w+ )|from (?:the )?\w+,? |"
+    r"(?:start|starting|begin|beginning) (?:in|at|from) (?:the )?\w+, (?:and )?|(?:start|begin) by |"
+    rf"(?:based on|according to|given|looking at|in) (?:the |this )*{ABOUT_TEXT}(?: [\w ]{{1,40}})?, |"
+    r"(?:i|we) (?:think|believe|suppose|would say)(?: that)?(?: it's| it is)? |"
+    r"(?:you|we|i|one)(?:'ll|'d)?(?: would| should| must| need to| have to| will)? |(?:going|heading) |it is )"
+)
+DOUBLE_STEP = re.compile(r"\b([a-z]+) (?:twice|two times)\b|\b(?:two|2) (?:steps|rooms|times) ([a-z]+)\b")
+FILLER_OF_WALK = re.compile(
+    r"\b(?:one|a) (?:step|room|move|block|unit) (?:to the )?|(?<=\w) (?:exit|door)\b|(?<=\w) first\b(?=,? (?:and|"
+    r"then))|"
+    r",? (?:in order )?to (?:reach|get to|arrive at|enter) the \w+(?=$|,? )|(?<=then )(?:you|we)\b ?(?:should |must )?|"
+    r"\b(?:you|we) (?=go |walk |head |move )"
+)
+LETTERS_ALONE = re.compile(r"(?:(?:go|then|and|first|next|move|head|walk|[a-z]|to|the)\b[ ,;→>-]*)+")
+ARRIVES = re.compile(r"(?:you|we)(?:'re| are| will be| arrive| reach| get)(?: now)?(?: in| at| to)? (?:the )?\w+")
 TURNS = re.compile(r"\b(?:up|down|left|right|forwards?|backwards?|straight|around|back)\b")
+OTHER_STEP = re.compile(
+    r"^(?:but |then |first |finally |and |also )*(?:climb|take|leave|exit|keep|cross|open|pass|enter|turn|jump|use|"
+    r"step|continue|repeat|"
+    r"do|return|come|ascend|descend|start|begin|stop|skip|ignore)\b|\bmore steps?\b"
+)
+OTHER_GOAL = re.compile(r"^(?:first,? )?(?:to (?:get|go|reach|travel|walk|move)|from) ")
 """What is around the steps of a path, and steps that are no direction."""
 
 LET_GO = (
-    r"drop\w*|left|leav\w+|gave|gives?|given|put|discard\w*|pass(?:ed|es)|handed|gone|lost|threw|no longer|before|"
-    r"earlier|previously|used to|no|not|never|nor|neither|without|other|else"
+    r"drop\w*|left(?! with)|leav\w+|gave|gives?|given|put|plac\w+|set|lay|laid|discard\w*|pass(?:ed|es)|hand(?:ed|"
+    r"s) over|handed|gone|lost|threw|"
+    r"throws?|releas\w+|abandon\w*|got rid|gets? rid|let go|lets go|ate|eats?|fell|falls?|stole|no longer|no more|"
+    r"before|earlier|"
+    r"previously|used to|until|no|not|never|nor|neither|without|other|else"
 )
 NOT_HELD = re.compile(rf"\b(?:{LET_GO})\b|n't\b")
 """Words of a sentence about things that somebody does not have, or not any more."""
 WHAT_IS_NOT_HELD = re.compile(
-    rf"(?:{NOT_HELD.pattern})(?: (?:has|have|holds?|carr(?:y|ies)|holding|carrying))?"
+    rf"(?:{NOT_HELD.pattern})(?: (?:of|has|have|holds?|carr(?:y|ies)|holding|carrying))?"
     r"(?P<what>(?: (?!(?:but|so|because|then|has|have|is|still|kept|picked|took)\b)[\w',-]+){0,9})"
 )
+WAS_LET_GO = re.compile(
+    r"(?P<what>(?:[\w',-]+ ){1,8})(?:(?:was|were|is|are|has been|have been|got)(?: later| then| now| both)? "
+    r"(?:dropped|left|given|put|placed|discarded|passed|handed|gone|lost|thrown|released|abandoned|on the|in the|"
+    r"at the|not|no longer)"
+    r"|(?:(?:is|are|was|were)(?: now)?|ends? up) with (?!her\b|him\b|them\b))"
+)
 LET_GO_ALL = re.compile(
-    r"\b(?:drop\w*|left|put|discard\w*|gave|lost|threw|passed|handed) (?:down )?"
-    r"(?:it|them|that|this|everything|all|both|each)\b"
+    r"\b(?:drop\w*|left|leav\w+|put|plac\w+|set|lay|laid|discard\w*|gave|gives?|lost|threw|passed|handed|releas\w+|"
+    r"abandon\w*|rid of|let go of|"
+    r"ate|took|takes?|stole|swap\w*) (?:down )?(?:it|them|that|this|everything|all|both|each)\b|\b(?:it|they|them|"
+    r"both|all)\b(?: \w+){0,3} "
+    r"(?:dropped|fell|gone|lost|given|left|on the|in the|taken|anymore)\b|\b(?:has|have|holds|carries) (?:it|them|"
+    r"both) now\b|"
+    r"\bfrom (?:her|him|them)\b|\b(?:until|no longer)\b"
 )
 ALL_BUT = re.compile(
-    r"\b(?:all|everything|anything|everyone|any \w+) (?:but|except|save|apart)\b|\b(?<!nothing )except\b"
+    r"^(?:when|while|once|until|as long as)\b|\bbut first\b|"
+    r"\b(?:all|everything|anything|everyone|any \w+|(?:all|any) (?:the )?\w+) (?:but|except|save|apart)\b|"
+    r"\b(?<!nothing )except\b|\bnot only\b|\b(?:part|half|some|one|piece) of\b"
 )
-UNSURE_SUBJECT = re.compile(
-    r"\b(?:pick\w*|took|taken|grab\w*|possible|mentioned|options?|choices|story|in the|at the|on the|started|opposite|"
-    r"reverse|wrong|incorrect|example)\b"
+TAKES_BACK = re.compile(
+    r"^(?:no|nope|nah)\b|\b(?:kidding|joke|joking|reverse|opposite|wrong|incorrect|false|example|placeholder|guess|"
+    r"backwards|"
+    r"student|candidate|mistake)\b"
 )
-"""Words of a subject or heading whose list is perhaps not the answer: `objects in the story: ...`."""
 ADDS = re.compile(
-    r"^(?:(?P<is_weak>and|then|in addition)|also|plus|or|as well as|along with|together with|additionally|"
-    r"alternatively|maybe|perhaps)\b|^[&+]"
+    r"^(?:(?P<is_weak>and|then|in addition)|also|plus|or|as well as|along with|together with|additionally|otherwise|"
+    r"failing that|if not|alternatively|maybe|perhaps|don't forget)\b|^[&+]"
 )
 MORE_PARTS = re.compile(
     r"\b(?:also|too|as well|in addition|additionally|another|so on|etc|(?:something|anything|someone) else|"
-    r"(?:other|more|few) (?:things|items|objects)|or more|among others|vice versa|(?:either|any) order)\b|\.\.\.|…"
+    r"(?:other|more|few) (?:things|items|objects)|or more|among others|vice versa|(?:either|any) order|but first)\b|"
+    r"\.\.\.|…"
 )
-REMARK_SPOILS = re.compile(
-    r"^\W*(?:and|plus|also|or|either|maybe|possibly|perhaps|no|not|yes|no longer|in (?:either|any) order|reverse\w*|"
-    r"uncertain|unsure|dropped|gone|left|discarded)\b|\?"
+SYMBOLS = re.compile(
+    "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
 )
-"""What a remark in brackets has that changes the list before it: `(or the milk)`."""
-CROSSED = re.compile("[✗✘☒❌❎✖]|~~|</?(?:s|del|strike|unk)>")
+"""Signs that tick or cross out, which no rule reads."""
 HAS_VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|does?|did|can|could|will|would|should|must|took|takes?|got|gets?|left|"
     r"leaves?|put|went|goes?|go|gave|gives?|held|knows?|found|came|comes?|made|kept|said|told|"
-    r"(?:pick|grab|drop|mov|travel|journey|walk|pass|hand|discard|hold|carr[iy]|follow|track|look|see|let|start|end|need|"
-    r"return|arriv|stay|contain|mention|list|say|explain|stat|find|check|confirm|conclud|hope|read|count|keep|remain|stand|"
-    r"head|turn|reach|lead|help|show)\w*)\b|'s\b|n't\b"
+    r"(?:pick|grab|drop|mov|travel|journey|walk|pass|hand|discard|hold|carr[iy]|follow|track|look|see|let|start|end|"
+    r"need|return|arriv|stay|contain|mention|list|say|explain|stat|find|check|confirm|conclud|hope|read|count|keep|"
+    r"remain|stand|head|turn|reach|lead|help|show)\w*)\b|'s\b|n't\b"
 )
 THING = re.compile(r"(?:(?:the|an?|some|her|his|their|one|two|three|four|five|\d+) )?[^\W\d_][\w'-]*(?: [\w'-]+){0,3}")
 NO_THING = re.compile(
@@ -1287,7 +1411,7 @@ CHATTER = words_of(
     "yes so thus hence therefore finally thanks thank please i we he she they it that this because since from to here "
     "there order answer sorry explanation reasoning step steps note summary conclusion result why how analysis details "
     "story facts confidence certain correct done good great luck problem solution path route directions direction "
-    "final inventory list"
+    "final inventory list json"
 )
 """Words of a remark without a verb that names no part of a list."""
 
@@ -1515,9 +1639,12 @@ KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
-ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
-ERROR_FIELDS = words_of("error errors exception failure refusal")
-SUCCESS_FIELDS = words_of("success ok succeeded")
+ANSWER_FIELDS = words_of(
+    "count number total sum color colour shape size material location place path carrying holding objects items "
+    "inventory directions steps route"
+)
+ERROR_FIELDS = words_of("error errors exception failure refusal alternative alternatives dropped removed excluded")
+SUCCESS_FIELDS = words_of("success ok succeeded correct valid is_correct is_valid")
 STATE_FIELDS = words_of("status state code")
 GOOD_STATES = words_of(
     "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
@@ -1564,7 +1691,8 @@ OWN = re.compile(
 )
 """The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
 NOT_SAID = re.compile(
-    r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
+    r"(?:\b(?:(?:part|half|piece|portion|some) of|can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|"
+    r"thought|thinks|at first|initially)|"
     r"n't)\b"
 )
 FORMAT = re.compile(
@@ -1684,7 +1812,7 @@ def _objects(text: str) -> Iterator[tuple[int, int]]:
 def _value_in(text: str) -> str | None:
     """Return the marked answer of a JSON object, a line break if it has no answer; None for other texts."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return None
     if _is_failure(found):
@@ -1694,6 +1822,12 @@ def _value_in(text: str) -> str | None:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
     return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of some names and values; one whose names occur twice counts as an error."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else found | {"error": "a name occurs twice"}
 
 
 def _is_failure(found: dict[str, Any]) -> bool:
@@ -1826,7 +1960,8 @@ LONGEST_STRANGER = 4  # words of a part that is not known
 class Finding(NamedTuple):
     """A plain sentence, what it gives, the steps that it names, and whether it is a row of a list or a heading.
 
-    `given` is the code of a list, `SPOILT`, `OUTSIDE` for a doubt or a question about parts, or None.
+    `number` is that of a numbered row, 0 without one. `given` is the code of a list, `SPOILT`, `OUTSIDE` for a doubt or
+    a question about parts, or None.
     """
 
     text: str
@@ -1834,6 +1969,7 @@ class Finding(NamedTuple):
     steps: tuple[str, ...] = ()
     is_row: bool = False
     is_heading: bool = False
+    number: int = 0
 
     @property
     def code(self) -> int:
@@ -1849,12 +1985,14 @@ class ComposedReader:
         words = "|".join(sorted(map(re.escape, form.ways), key=len, reverse=True))
         self.article = re.compile(rf"\b(?:the|an?|some|her|his|their) (?=[\"']?(?:{words})(?!\w))")
         self.hyphenated = re.compile(rf"\b(?:{words})[-–](?:{words})\b")
-        self.clause_break = CLAUSE_BREAK if form.is_set else CLAUSE_OR_COLON
+        self.frame = LIST_FRAME if form.is_set else WALK_FRAME
+        self.heading = HEADING_OF_SET if form.is_set else HEADING_OF_PATH
         self.statements = STATEMENTS_OF_SETS if form.is_set else STATEMENTS_OF_PATHS
 
     def code(self, text: str) -> int:
         """Return the code of the answer that a text gives; `OUTSIDE` if it gives none."""
-        if self.hyphenated.search(text.casefold()):
+        text = FENCE.sub("", text)
+        if self.hyphenated.search(text.casefold()) or EMPTY_ROW.search(text) or len(set(SIGN_OF_ROW.findall(text))) > 1:
             return OUTSIDE
         marks = marked_answers(text)
         marked = next(marks, None)
@@ -1867,8 +2005,9 @@ class ComposedReader:
         between = plain_sentence(before.between)
         if any(pattern.search(between) for pattern in (RETRACTION, STRONG_RETRACTION, NOT_HELD)):
             return code
-        earlier = self._listed(plain_sentence(before.text if before.is_delimited else before.value))
-        return code if earlier in (code, OUTSIDE) else OUTSIDE
+        said = plain_sentence(before.text)
+        earlier = {self._listed(one) for one in (said, *sentences_of([said])[:1])} - {OUTSIDE}
+        return code if earlier <= {code} else OUTSIDE
 
     def _marked(self, marked: MarkedAnswer) -> int:
         """Return the code of a marked answer, unless the text after it changes it."""
@@ -1895,7 +2034,10 @@ class ComposedReader:
         if breaks_off(text, [one.text for one in found]) and last < len(found) - 1:
             return OUTSIDE
         concludes = CONCLUSION.search(found[last].text) is not None
-        if not concludes and any(one.given is not None for one in found[: given[0]]):
+        before = found[:last] if concludes else found[: given[0]]
+        if any(TAKES_BACK.search(one.text) for one in before[-1:]):
+            return OUTSIDE
+        if not concludes and any(one.given is not None for one in before):
             return OUTSIDE
         code, later = found[last].code, found[last if concludes else given[0] :]
         others = [one for one in later if one.given != code]
@@ -1917,6 +2059,8 @@ class ComposedReader:
             return True
         if STRONG_RETRACTION.search(said) or RETREAT.search(said) or (RETRACTION.search(said) and named):
             return True
+        if TAKES_BACK.search(said):
+            return True
         return bool(own & self._not_held(said)) or (bool(own) and LET_GO_ALL.search(said) is not None)
 
     def _findings(self, text: str, *, is_row: bool = True) -> list[Finding]:
@@ -1928,7 +2072,9 @@ class ComposedReader:
         for line in text.split("\n"):
             if line.strip(DRESS):
                 some = self._of_line(line, is_row=is_row or bool(found))
-                found += [one._replace(given=OUTSIDE) for one in some] if _is_of_others(found, some) else some
+                found += [one._replace(given=OUTSIDE) for one in some] if self._is_of_others(found, some) else some
+        if not self.form.is_set:
+            found = [one for one in found if not ARRIVES.fullmatch(bare(one.text))]
         joined: list[Finding] = []
         for is_part, rows in groupby(found, key=self._is_part):
             run = list(rows)
@@ -1942,23 +2088,42 @@ class ComposedReader:
         """Return the list whose parts or steps stand in sentences that follow each other."""
         if run[0].steps and all(one.given == run[0].code for one in run):
             return run[0]
+        numbers = [one.number for one in run if one.number]
+        is_broken = numbers not in ([], list(range(1, len(run) + 1))) or not _is_chain([one.text for one in run])
+        if is_broken or any(one.given == OUTSIDE for one in run):
+            return Finding(" ".join(one.text for one in run), SPOILT)
         code = self.form.code_of([part for one in run for part in one.steps or self._parts(one.code)])
         return Finding(" ".join(one.text for one in run), SPOILT if code == OUTSIDE else code, run[0].steps)
 
     def _of_line(self, line: str, *, is_row: bool) -> list[Finding]:
         """Return what a line gives: as a whole, or its sentences and their clauses."""
         said = BULLET.sub("", plain_sentence(line))
-        code = self._listed(said)
+        number = NUMBERED_ROW.match(line)
+        at = int(number[1]) if number is not None else 0
+        described = DESCRIBED_ROW.fullmatch(said.strip(AROUND)) if BULLET.sub("", line) != line else None
+        code = self._listed(described[1] if described is not None else said)
         if code != OUTSIDE:
-            return [Finding(said, code, is_row=is_row)]
+            return [Finding(said, code, is_row=is_row, number=at)]
         if HEADING.match(line) and not self._named(said):
             return [Finding(said, None, is_heading=True)]
         sentences = (one for one in sentences_of([said]) if not (CLOSER.search(one) or OPENER.match(one)))
-        return [found for sentence in sentences for found in self._of_sentence(sentence)]
+        found = [found for sentence in sentences for found in self._of_sentence(sentence)]
+        return [one._replace(number=at) for one in found[:1]] + found[1:]
+
+    def _is_of_others(self, found: Sequence[Finding], rows: Sequence[Finding]) -> bool:
+        """Return whether a list is below a heading that does not say that it is the answer: `Mary dropped:`."""
+        if not rows or not (rows[0].is_row or rows[0].steps):
+            return False
+        headings = []
+        for one in reversed(found):
+            if not one.is_heading:
+                break
+            headings.append(one.text)
+        return not all(any(self.heading.fullmatch(form) for form in self._forms(one)) for one in headings)
 
     def _of_sentence(self, sentence: str) -> list[Finding]:
         found = self._finding(sentence)
-        clauses = [one for one in self.clause_break.split(sentence) if one.strip(DRESS)]
+        clauses = [one for one in CLAUSE_BREAK.split(sentence) if one.strip(DRESS)]
         is_whole = len(clauses) < 2 or found.given not in (None, SPOILT) or not is_asserted(sentence)
         return [found] if is_whole else [self._finding(clause) for clause in clauses]
 
@@ -1966,17 +2131,25 @@ class ComposedReader:
         """Return what a sentence or a clause gives."""
         is_open = OPEN_END.search(said) or ALL_BUT.search(said)
         if is_open or len(said) > LONGEST_CLAUSE or not is_asserted(said):
-            return Finding(said, self._addition(said) or (OUTSIDE if self._named(said) else None))
+            return Finding(
+                said, self._addition(said) or (OUTSIDE if self._named(said) - self._not_held(said) else None)
+            )
         for form in self._forms(said):
             code = self._stated(form)
             if code != OUTSIDE:
-                names_more = self.form.is_set and not self._named(said) <= self._parts(code)
-                return Finding(said, OUTSIDE if names_more and not NOT_HELD.search(said) else code)
+                return Finding(said, code if self._agrees(said, code) else OUTSIDE)
             steps = self._steps(form)
             if steps:
                 code = self.form.code_of(steps)
                 return Finding(said, None if code == OUTSIDE else code, steps)
         return Finding(said, self._addition(said) or self._strange_part(said))
+
+    def _agrees(self, said: str, code: int) -> bool:
+        """Return whether a sentence names only its list and what somebody has not, and repeats no other list."""
+        own, not_held = self._parts(code), self._not_held(said)
+        repeated = {self._listed(one[1] or one[2] or "") for one in IN_BRACKETS.finditer(said)}
+        names_more = self.form.is_set and not self._named(said) - not_held <= own
+        return not (names_more or own & not_held or repeated - {code, OUTSIDE, self.form.empty})
 
     def _forms(self, said: str) -> Iterator[str]:
         """Yield a sentence, and the sentence without remarks in brackets, words such as `so`, and reasons."""
@@ -1986,35 +2159,51 @@ class ComposedReader:
             form = " ".join(form.split()).strip(AROUND)
             yield form
             for _ in range(6):
-                lead = LEAD.match(f"{form} ") or (None if self.form.is_set else WALK_LEAD.match(form))
-                if lead is None or lead.end() >= len(form):
+                frame = self.frame.match(f"{form} ")
+                if frame is None or frame.end() >= len(form):
                     break
-                form = form[lead.end() :].strip(AROUND)
+                form = form[frame.end() :].strip(AROUND)
                 yield form
-            if LIST_REASON.search(form):
-                yield LIST_REASON.sub("", form).strip(AROUND)
+            reason = LIST_REASON.search(form)
+            if reason is not None and (NOT_HELD.search(reason[0]) is None or self._not_held(reason[0])):
+                yield form[: reason.start()].strip(AROUND)
 
     def _spoils(self, remark: re.Match[str]) -> bool:
-        """Return whether a remark in brackets changes the list before it: `(or the milk)`, `(dropped)`, `[fig]`."""
-        inner = remark[1] or remark[2] or ""
-        if remark[3] or REMARK_SPOILS.search(inner) or MORE_PARTS.search(inner):
+        """Return whether a remark in brackets may change the list before it: `(or the milk)`, `(dropped)`, `[fig]`."""
+        inner = (remark[1] or remark[2] or remark[3] or "").strip()
+        if remark[3]:
             return True
-        return self.form.is_set and bool(self._named(inner)) == (NOT_HELD.search(inner) is None) and inner != ""
+        if HARMLESS_REMARK.fullmatch(inner):
+            return not self.form.is_set and bool(self._named(inner))
+        if not self.form.is_set:
+            return self._listed(inner) == OUTSIDE and self.form.code_of(self._steps(inner)) == OUTSIDE
+        named, not_held = self._named(inner), self._not_held(inner)
+        return not named or not named <= not_held
 
     def _stated(self, said: str) -> int:
         """Return the code of a sentence that is a list, or a known statement around one."""
-        if self.form.is_set and EMPTY_HANDED.fullmatch(said):
+        nothing = EMPTY_HANDS.fullmatch(said) if self.form.is_set else None
+        if nothing is not None and EMPTY_TAIL.fullmatch(nothing["tail"] or nothing["end"] or ""):
             return self.form.empty
         code = self._listed(said)
         for pattern in self.statements if code == OUTSIDE else ():
             found = pattern.fullmatch(said)
-            if found is None or NOT_HELD.search(found["subject"]) or UNSURE_SUBJECT.search(found["subject"]):
-                continue
-            code = self._listed(found["phrase"])
-            count = COUNTED_THINGS.search(found["subject"])
+            code = OUTSIDE if found is None else self._phrase(found)
             if code != OUTSIDE:
+                count = COUNTED_THINGS.search(said)
                 return OUTSIDE if count is not None and not self._has_parts(code, count[1]) else code
+        before, colon, after = said.rpartition(": ")
+        if code == OUTSIDE and colon and not self.form.is_set:
+            names = [part for part in self.form.word.findall(DOUBLE_STEP.sub(_doubled, before)) if len(part) > 1]
+            code = self._listed(after)
+            return code if self.form.code_of([self.form.ways[part] for part in names]) == code else OUTSIDE
         return code
+
+    def _phrase(self, found: re.Match[str]) -> int:
+        """Return the code of the list in a statement, or of the steps in one."""
+        said = found["phrase"] or found["walk"]
+        code = self._listed(said)
+        return self.form.code_of(self._steps(said)) if code == OUTSIDE and not self.form.is_set else code
 
     def _listed(self, said: str) -> int:
         """Return the code of a text that is a list as a whole: `the apple and the milk`, `just the milk`, `nothing`."""
@@ -2029,12 +2218,15 @@ class ComposedReader:
             return self._listed(not_but[2]) if self._is_named(not_but[1]) else OUTSIDE
         if apart_from is not None:
             return self._listed(apart_from[1]) if self._is_named(apart_from[2]) else OUTSIDE
+        said = JOINED_PARTS.sub(" and " if self.form.is_set else " then ", said)
         lead = LIST_LEAD.match(said)
         code = self._plain_list(LIST_TAIL.sub("", said[lead.end() if lead else 0 :]))
         is_miscounted = lead is not None and lead["count"] and not self._has_parts(code, lead["count"])
         return OUTSIDE if is_miscounted else code
 
     def _plain_list(self, said: str) -> int:
+        if self.form.is_set and ("->" in said or "→" in said):
+            return OUTSIDE
         code = self.form.code(said)
         return self.form.code(bare(self.article.sub("", said))) if code == OUTSIDE else code
 
@@ -2043,21 +2235,24 @@ class ComposedReader:
         return self._plain_list(said) != OUTSIDE or bare(self.article.sub("", said)) in self.form.ways
 
     def _has_parts(self, code: int, count: str) -> bool:
-        return len(self._parts(code)) == (int(count) if count.isdigit() else NUMBERS.split().index(count))
+        return len(self._parts(code)) == _number(count)
 
     def _steps(self, said: str) -> tuple[str, ...]:
         """Return the steps of a sentence that only tells how to go: `go north and then west`."""
-        said = DOUBLE_STEP.sub(r"\1 \1", ONE_STEP.sub("", REACHES.sub("", said)))
+        said = FILLER_OF_WALK.sub("", DOUBLE_STEP.sub(_doubled, said)).strip(AROUND)
+        said = JOINED_PARTS.sub(" then ", said)
         if self.form.is_set or IN_BRACKETS.search(said) or ":" in said or WALKED.pattern.fullmatch(said) is None:
             return ()
         found = [one[1] for one in self.form.word.finditer(said)]
-        is_spelt = all(len(one) > 1 for one in found) or len(found) == 1
+        is_spelt = all(len(one) > 1 for one in found) or len(found) == 1 or LETTERS_ALONE.fullmatch(f"{said} ")
         return tuple([self.form.ways[one] for one in found]) if is_spelt else ()
 
     def _addition(self, said: str) -> int | None:
         """Return `SPOILT` for a sentence that says that there is more: `also the milk`, `or north`, `and so on`."""
         said = said.strip(AROUND)
         adds = ADDS.match(said)
+        if not self.form.is_set and OTHER_STEP.search(said):
+            return SPOILT
         is_more = MORE_PARTS.search(said) and (self.form.is_set or self._named(said))
         return SPOILT if is_more or (adds and not (adds["is_weak"] and HAS_VERB.search(said))) else None
 
@@ -2067,7 +2262,7 @@ class ComposedReader:
         if NOT_HELD.search(said):
             return None
         if HAS_VERB.search(said):
-            held = CARRIES.fullmatch(said) if self.form.is_set else None
+            held = CARRIES.fullmatch(said) or ARE_HELD.fullmatch(said) if self.form.is_set else None
             is_part = held is not None and (THING.fullmatch(held["phrase"]) or self._named(held["phrase"]))
             return SPOILT if held is not None and is_part and not NO_THING.match(held["phrase"]) else None
         words = [word for word in re.findall(r"[^\W_]+", said) if word not in ("the", "a", "an")]
@@ -2085,20 +2280,37 @@ class ComposedReader:
         return frozenset(self.form.ways[one[1]] for one in found if len(one[1]) > 1 or is_short)
 
     def _not_held(self, said: str) -> frozenset[str]:
-        """Return the parts that a sentence says somebody has not, or not any more."""
-        return frozenset().union(*(self._named(found["what"]) for found in WHAT_IS_NOT_HELD.finditer(said)))
+        """Return the parts that a sentence says somebody has not, or not any more; none for steps."""
+        if not self.form.is_set:
+            return frozenset()
+        found = [*WHAT_IS_NOT_HELD.finditer(said), *WAS_LET_GO.finditer(said)]
+        return frozenset().union(*(self._named(one["what"]) for one in found))
 
 
-def is_crossed(text: str) -> bool:
-    """Return whether a text crosses something out: `apple ✓, fig ✗`, `~~apple~~`."""
-    return CROSSED.search(text) is not None
+def has_symbols(text: str) -> bool:
+    """Return whether a text ticks or crosses out what it lists: `apple ✓, fig ✗`, `~~apple~~`, `[x] apple`."""
+    return SYMBOLS.search(text) is not None
 
 
-def _is_of_others(found: Sequence[Finding], rows: Sequence[Finding]) -> bool:
-    """Return whether a list is below a heading for other things: `Mary dropped:`."""
-    if not found or not found[-1].is_heading or not rows or not rows[0].is_row:
-        return False
-    return NOT_HELD.search(found[-1].text) is not None or UNSURE_SUBJECT.search(found[-1].text) is not None
+def _is_chain(sentences: Sequence[str]) -> bool:
+    """Return whether steps belong to one way: only the first has a goal, or each begins where the last one ended."""
+    for before, said in zip(sentences, sentences[1:]):  # noqa: B905, RUF007 - Python 3.9
+        start = re.match(r"(?:then |next |and )?,? ?from (?:the )?(\w+)", said)
+        if start is not None and not re.search(rf"\b(?:to|in|reach) (?:the )?{start[1]}\b", before):
+            return False
+        if (start is None and OTHER_GOAL.match(said)) or said.startswith("first") or before.startswith("finally"):
+            return False
+    return True
+
+
+def _doubled(found: re.Match[str]) -> str:
+    return f"{found[1] or found[2]} {found[1] or found[2]}"
+
+
+def _number(count: str) -> int:
+    if count == "a single":
+        return 1
+    return int(count) if count.isdigit() else NUMBERS.split().index(count)
 
 
 # Options with letters: lists such as `A. red`, and the letter that a reply chooses.
@@ -2845,7 +3057,12 @@ class ReplyReader(TextReader):
         said, unknown_mark = with_plain_marks(outside)
         said = said.strip()
         composed = self.composed[kind]
-        if unknown_mark or len(said) > LONGEST or is_unanswered(said) or (composed is not None and is_crossed(outside)):
+        if (
+            unknown_mark
+            or len(said) > LONGEST
+            or is_unanswered(said)
+            or (composed is not None and has_symbols(outside))
+        ):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
         if composed is not None and not choices:

@@ -16,9 +16,12 @@ KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
-ANSWER_FIELDS = words_of("count number total sum color colour shape size material location place path")
-ERROR_FIELDS = words_of("error errors exception failure refusal")
-SUCCESS_FIELDS = words_of("success ok succeeded")
+ANSWER_FIELDS = words_of(
+    "count number total sum color colour shape size material location place path carrying holding objects items "
+    "inventory directions steps route"
+)
+ERROR_FIELDS = words_of("error errors exception failure refusal alternative alternatives dropped removed excluded")
+SUCCESS_FIELDS = words_of("success ok succeeded correct valid is_correct is_valid")
 STATE_FIELDS = words_of("status state code")
 GOOD_STATES = words_of(
     "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
@@ -65,7 +68,8 @@ OWN = re.compile(
 )
 """The model's own answer: `my final answer`, not `the student's answer`, `my previous answer` or `a typical answer`."""
 NOT_SAID = re.compile(
-    r"(?:\b(?:can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|thought|thinks|at first|initially)|"
+    r"(?:\b(?:(?:part|half|piece|portion|some) of|can't|cannot|not|deny|denies|wrong|false|claim(?:s|ed)?|says|said|"
+    r"thought|thinks|at first|initially)|"
     r"n't)\b"
 )
 FORMAT = re.compile(
@@ -185,7 +189,7 @@ def _objects(text: str) -> Iterator[tuple[int, int]]:
 def _value_in(text: str) -> str | None:
     """Return the marked answer of a JSON object, a line break if it has no answer; None for other texts."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return None
     if _is_failure(found):
@@ -195,6 +199,12 @@ def _value_in(text: str) -> str | None:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
     return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of some names and values; one whose names occur twice counts as an error."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else found | {"error": "a name occurs twice"}
 
 
 def _is_failure(found: dict[str, Any]) -> bool:

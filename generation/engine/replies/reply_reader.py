@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from generation.engine.replies.characters import plain_characters
-from generation.engine.replies.composed_reader import ComposedReader, is_crossed
+from generation.engine.replies.composed_reader import ComposedReader, has_symbols
 from generation.engine.replies.marked_answers import (
     HAS_WORDS,
     MarkedAnswer,
@@ -75,7 +75,12 @@ class ReplyReader(TextReader):
         said, unknown_mark = with_plain_marks(outside)
         said = said.strip()
         composed = self.composed[kind]
-        if unknown_mark or len(said) > LONGEST or is_unanswered(said) or (composed is not None and is_crossed(outside)):
+        if (
+            unknown_mark
+            or len(said) > LONGEST
+            or is_unanswered(said)
+            or (composed is not None and has_symbols(outside))
+        ):
             return OUTSIDE
         said = self._own_part(with_marked_values(plain_characters(said)), kind)
         if composed is not None and not choices:

@@ -12,6 +12,9 @@ all sets, written without a look at the rules. When the rules first met them, 6 
 clear ones were unreadable, most of them counts of things in photographs. Form `22-probes-of-usual-models` has probes of
 the kinds that were read wrongly or lost then;
 50 of these 392 were read wrongly at first, and those that are still unreadable are not marked as clear.
+`list_replies` has lists and paths for bAbI. Of 1,049 that were written without a look at the rules, 40 were read
+wrongly at first, and 50 of 309 clear ones were unreadable; the others are probes of the kinds that were read wrongly,
+of which 182 of 417 were. Five without a certain label were left out.
 """
 
 from time import process_time
@@ -21,7 +24,15 @@ import pytest
 from generation.engine.replies.thoughts import split_thoughts, with_plain_marks
 from tests.engine.replies.worlds import PRESETS, LabelledReply, read_corpus, reader_of
 
-CORPORA = ("replies", "more_replies", "hostile_replies", "fresh_replies", "variant_replies", "usual_replies")
+CORPORA = (
+    "replies",
+    "more_replies",
+    "hostile_replies",
+    "fresh_replies",
+    "variant_replies",
+    "usual_replies",
+    "list_replies",
+)
 
 
 def read(one: LabelledReply) -> str | None:
@@ -43,6 +54,7 @@ def test_no_reply_is_read_wrongly(name: str) -> None:
         ("fresh_replies", 0.02),
         ("variant_replies", 0.02),
         ("usual_replies", 0.03),
+        ("list_replies", 0.06),
     ],
 )
 def test_few_clear_replies_are_unreadable(name: str, share: float) -> None:
