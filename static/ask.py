@@ -194,6 +194,10 @@ BREAKS = frozenset("\r\x0b\x0c\x85\u2028\u2029")
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 STOPS = {"。": ". ", "、": ", ", "，": ", ", "；": "; "}
 
+SYMBOLS = re.compile(
+    "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]\\s*\\w|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
+)
+
 
 class _Plain(dict[int, str]):
     """The plain form of each character, by its number, as `str.translate` needs it."""
@@ -234,6 +238,11 @@ def plain_characters(text: str) -> str:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text with single spaces."""
     return frozenset(text.split())
+
+
+def has_symbols(text: str) -> bool:
+    """Return whether a text ticks or crosses out what it lists: `apple ✓, fig ✗`, `~~apple~~`, `[x] apple`."""
+    return SYMBOLS.search(text) is not None
 
 
 # What a text asserts: its sentences, and which of them say something without a doubt.
@@ -1040,7 +1049,7 @@ class ComposedAnswers:
         self.codes = {key: codes[answer] for key, answer in known.items() if key and answer in codes}
         self.parts = {code: key for key, code in self.codes.items()}
         words = "|".join(sorted(map(re.escape, self.ways), key=len, reverse=True))
-        self.part = re.compile(rf"[\"']?({words})[\"']?(?:{SEPARATOR}|$)")
+        self.part = re.compile(rf"[\"']?({words})[\"']?(?:{SEPARATOR}(?=.)|$)")
         self.word = re.compile(rf"(?<!\w)({words})(?!\w)")
 
     def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
@@ -1097,6 +1106,8 @@ class AnswerVocabulary:
         """Return the code of a text; `OUTSIDE` if it is not an answer of the vocabulary."""
         if text in self.exact:
             return self.exact[text]
+        if self.has_parts and has_symbols(text):
+            return OUTSIDE
         if not text.isascii():
             text = plain_characters(text)
         if self.most_counted is not None:
@@ -1223,8 +1234,8 @@ PATH_IS = re.compile(
     r"(?:[\w ]{1,60}) (?:is reached|can be reached|is|be) by (?:going|heading|walking|moving) (?P<walk>.+)"
 )
 LABEL_OF_PATH = (
-    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|hence|"
-    r"conclusion)(?: is| are)?(?: as follows)?"
+    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|"
+    r"hence|conclusion)(?: is| are)?(?: as follows)?"
 )
 LABELLED_SET, LABELLED_PATH = (re.compile(rf"{label} ?[:=] ?(?P<phrase>.+)") for label in (LABEL_OF_SET, LABEL_OF_PATH))
 STATEMENTS_OF_SETS = (CARRIES, LISTED_ARE, ARE_LISTED, ARE_HELD, LABELLED_SET)
@@ -1390,10 +1401,6 @@ MORE_PARTS = re.compile(
     r"(?:other|more|few) (?:things|items|objects)|or more|among others|vice versa|(?:either|any) order|but first)\b|"
     r"\.\.\.|…"
 )
-SYMBOLS = re.compile(
-    "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
-)
-"""Signs that tick or cross out, which no rule reads."""
 HAS_VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|does?|did|can|could|will|would|should|must|took|takes?|got|gets?|left|"
     r"leaves?|put|went|goes?|go|gave|gives?|held|knows?|found|came|comes?|made|kept|said|told|"
@@ -1992,6 +1999,8 @@ class ComposedReader:
     def code(self, text: str) -> int:
         """Return the code of the answer that a text gives; `OUTSIDE` if it gives none."""
         text = FENCE.sub("", text)
+        if NO_PARTS.fullmatch(text.strip()):
+            return self.form.empty
         if self.hyphenated.search(text.casefold()) or EMPTY_ROW.search(text) or len(set(SIGN_OF_ROW.findall(text))) > 1:
             return OUTSIDE
         marks = marked_answers(text)
@@ -2225,8 +2234,6 @@ class ComposedReader:
         return OUTSIDE if is_miscounted else code
 
     def _plain_list(self, said: str) -> int:
-        if self.form.is_set and ("->" in said or "→" in said):
-            return OUTSIDE
         code = self.form.code(said)
         return self.form.code(bare(self.article.sub("", said))) if code == OUTSIDE else code
 
@@ -2285,11 +2292,6 @@ class ComposedReader:
             return frozenset()
         found = [*WHAT_IS_NOT_HELD.finditer(said), *WAS_LET_GO.finditer(said)]
         return frozenset().union(*(self._named(one["what"]) for one in found))
-
-
-def has_symbols(text: str) -> bool:
-    """Return whether a text ticks or crosses out what it lists: `apple ✓, fig ✗`, `~~apple~~`, `[x] apple`."""
-    return SYMBOLS.search(text) is not None
 
 
 def _is_chain(sentences: Sequence[str]) -> bool:

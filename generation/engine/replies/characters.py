@@ -1,6 +1,7 @@
 """Characters of replies: other forms of letters, digits and quotation marks become the plain ones."""
 
 import html
+import re
 import unicodedata
 
 INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\u20e3\ufeff")
@@ -9,6 +10,10 @@ QUOTES = {"‘": "'", "’": "'", "‚": "'", "ʼ": "'", "“": '"', "”": '"',
 BREAKS = frozenset("\r\x0b\x0c\x85\u2028\u2029")
 FULL_WIDTH = range(0xFF01, 0xFF5F)
 STOPS = {"。": ". ", "、": ", ", "，": ", ", "；": "; "}
+
+SYMBOLS = re.compile(
+    "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]\\s*\\w|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
+)
 
 
 class _Plain(dict[int, str]):
@@ -50,3 +55,8 @@ def plain_characters(text: str) -> str:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text with single spaces."""
     return frozenset(text.split())
+
+
+def has_symbols(text: str) -> bool:
+    """Return whether a text ticks or crosses out what it lists: `apple ✓, fig ✗`, `~~apple~~`, `[x] apple`."""
+    return SYMBOLS.search(text) is not None

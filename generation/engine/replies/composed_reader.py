@@ -54,7 +54,6 @@ from generation.engine.replies.list_grammar import (
     SIGN_OF_ROW,
     STATEMENTS_OF_PATHS,
     STATEMENTS_OF_SETS,
-    SYMBOLS,
     TAKES_BACK,
     THING,
     TURNS,
@@ -78,7 +77,7 @@ from generation.engine.replies.statements import (
     plain_sentence,
     sentences_of,
 )
-from generation.engine.replies.vocabulary import NUMBERS, OUTSIDE, ComposedAnswers
+from generation.engine.replies.vocabulary import NO_PARTS, NUMBERS, OUTSIDE, ComposedAnswers
 
 SPOILT = OUTSIDE - 1  # what a sentence gives that adds something to a list
 LONGEST_CLAUSE = 600  # characters of a clause that may give a list
@@ -120,6 +119,8 @@ class ComposedReader:
     def code(self, text: str) -> int:
         """Return the code of the answer that a text gives; `OUTSIDE` if it gives none."""
         text = FENCE.sub("", text)
+        if NO_PARTS.fullmatch(text.strip()):
+            return self.form.empty
         if self.hyphenated.search(text.casefold()) or EMPTY_ROW.search(text) or len(set(SIGN_OF_ROW.findall(text))) > 1:
             return OUTSIDE
         marks = marked_answers(text)
@@ -353,8 +354,6 @@ class ComposedReader:
         return OUTSIDE if is_miscounted else code
 
     def _plain_list(self, said: str) -> int:
-        if self.form.is_set and ("->" in said or "→" in said):
-            return OUTSIDE
         code = self.form.code(said)
         return self.form.code(bare(self.article.sub("", said))) if code == OUTSIDE else code
 
@@ -413,11 +412,6 @@ class ComposedReader:
             return frozenset()
         found = [*WHAT_IS_NOT_HELD.finditer(said), *WAS_LET_GO.finditer(said)]
         return frozenset().union(*(self._named(one["what"]) for one in found))
-
-
-def has_symbols(text: str) -> bool:
-    """Return whether a text ticks or crosses out what it lists: `apple ✓, fig ✗`, `~~apple~~`, `[x] apple`."""
-    return SYMBOLS.search(text) is not None
 
 
 def _is_chain(sentences: Sequence[str]) -> bool:

@@ -60,8 +60,8 @@ PATH_IS = re.compile(
     r"(?:[\w ]{1,60}) (?:is reached|can be reached|is|be) by (?:going|heading|walking|moving) (?P<walk>.+)"
 )
 LABEL_OF_PATH = (
-    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|hence|"
-    r"conclusion)(?: is| are)?(?: as follows)?"
+    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|"
+    r"hence|conclusion)(?: is| are)?(?: as follows)?"
 )
 LABELLED_SET, LABELLED_PATH = (re.compile(rf"{label} ?[:=] ?(?P<phrase>.+)") for label in (LABEL_OF_SET, LABEL_OF_PATH))
 STATEMENTS_OF_SETS = (CARRIES, LISTED_ARE, ARE_LISTED, ARE_HELD, LABELLED_SET)
@@ -227,10 +227,6 @@ MORE_PARTS = re.compile(
     r"(?:other|more|few) (?:things|items|objects)|or more|among others|vice versa|(?:either|any) order|but first)\b|"
     r"\.\.\.|…"
 )
-SYMBOLS = re.compile(
-    "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
-)
-"""Signs that tick or cross out, which no rule reads."""
 HAS_VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|has|have|had|does?|did|can|could|will|would|should|must|took|takes?|got|gets?|left|"
     r"leaves?|put|went|goes?|go|gave|gives?|held|knows?|found|came|comes?|made|kept|said|told|"

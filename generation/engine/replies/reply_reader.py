@@ -6,8 +6,8 @@ No answer is guessed: a reply that asserts none of the possible answers, or two 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from generation.engine.replies.characters import plain_characters
-from generation.engine.replies.composed_reader import ComposedReader, has_symbols
+from generation.engine.replies.characters import has_symbols, plain_characters
+from generation.engine.replies.composed_reader import ComposedReader
 from generation.engine.replies.marked_answers import (
     HAS_WORDS,
     MarkedAnswer,

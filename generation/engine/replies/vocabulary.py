@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from generation.engine.replies.characters import plain_characters
+from generation.engine.replies.characters import has_symbols, plain_characters
 
 OUTSIDE = -1  # the code of an answer that is not in the vocabulary
 JOINT = ","  # between the parts of an answer
@@ -89,7 +89,7 @@ class ComposedAnswers:
         self.codes = {key: codes[answer] for key, answer in known.items() if key and answer in codes}
         self.parts = {code: key for key, code in self.codes.items()}
         words = "|".join(sorted(map(re.escape, self.ways), key=len, reverse=True))
-        self.part = re.compile(rf"[\"']?({words})[\"']?(?:{SEPARATOR}|$)")
+        self.part = re.compile(rf"[\"']?({words})[\"']?(?:{SEPARATOR}(?=.)|$)")
         self.word = re.compile(rf"(?<!\w)({words})(?!\w)")
 
     def _key(self, parts: Iterable[str]) -> tuple[str, ...]:
@@ -146,6 +146,8 @@ class AnswerVocabulary:
         """Return the code of a text; `OUTSIDE` if it is not an answer of the vocabulary."""
         if text in self.exact:
             return self.exact[text]
+        if self.has_parts and has_symbols(text):
+            return OUTSIDE
         if not text.isascii():
             text = plain_characters(text)
         if self.most_counted is not None:

@@ -14,7 +14,7 @@ the kinds that were read wrongly or lost then;
 50 of these 392 were read wrongly at first, and those that are still unreadable are not marked as clear.
 `list_replies` has lists and paths for bAbI. Of 1,049 that were written without a look at the rules, 40 were read
 wrongly at first, and 50 of 309 clear ones were unreadable; the others are probes of the kinds that were read wrongly,
-of which 182 of 417 were. Five without a certain label were left out.
+of which 182 of 417 were. Six without a certain label were left out.
 """
 
 from time import process_time
