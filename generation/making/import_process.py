@@ -5,12 +5,14 @@ import pickle
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from generation.engine.errors import BadRecord, EngineError
 from generation.engine.reading.dataset_reader import ProgressFile, ReadItem, find_reader
-from generation.engine.reading.published_files import explain, unpacked
+from generation.engine.reading.published_files import unpacked
+from generation.engine.reading.unread_files import check_files, check_found, explain
 from generation.making.import_sandbox import End, ReadBatch, ReadingOrder
 from generation.queue import sandbox
 
@@ -22,27 +24,36 @@ def answers(order: ReadingOrder) -> Iterator[Any]:
 
     `BadRecord` says what the files are if they are well known and not of the order's format.
     """
+    reader, opened = find_reader(order.format), _Opened(order)
+    if order.action == "find":
+        paths = [Path(name) for name in order.names]
+        named = {str(path): path for path in paths if path.is_file()}
+        check_files(named, format=order.format, label=reader.label)
+        with _explained(order):
+            found = reader.find(paths)
+        yield check_found(found, paths, format=order.format, label=reader.label)
+    elif order.action == "sort":
+        check_files({name: Path(order.places[name]) for name in order.names}, format=order.format, label=reader.label)
+        yield reader.sort(order.names, opened=opened.plainly)
+    else:
+        assert order.split is not None and order.spec is not None
+        with _explained(order):
+            yield reader.stated(order.split, opened=opened.plainly)
+            reads = reader.read(order.split, spec=order.spec, opened=opened.counted, skip=order.skip)
+            yield from _parts(reads, opened)
+        yield End({Path(name).name: file.hash.hexdigest() for name, file in opened.files})
+
+
+@contextmanager
+def _explained(order: ReadingOrder) -> Iterator[None]:
+    """Raise `BadRecord` with what the files are, if that is known."""
     try:
-        yield from _answers(order)
+        yield
     except BadRecord as error:
         files = [(name, Path(place)) for name, place in order.places.items()] or [
             (one, Path(one)) for one in order.names
         ]
         raise explain(error, files, format=order.format, label=find_reader(order.format).label) from error
-
-
-def _answers(order: ReadingOrder) -> Iterator[Any]:
-    reader, opened = find_reader(order.format), _Opened(order)
-    if order.action == "find":
-        yield reader.find([Path(name) for name in order.names])
-    elif order.action == "sort":
-        yield reader.sort(order.names, opened=opened.plainly)
-    else:
-        assert order.split is not None and order.spec is not None
-        yield reader.stated(order.split, opened=opened.plainly)
-        reads = reader.read(order.split, spec=order.spec, opened=opened.counted, skip=order.skip)
-        yield from _parts(reads, opened)
-        yield End({Path(name).name: file.hash.hexdigest() for name, file in opened.files})
 
 
 class _Opened:

@@ -56,6 +56,10 @@ TEXTS = (
         "an HTML page, perhaps with an error or a form to sign in: download the file again, and look into it",
     ),
     (rb"<", "HTML or XML"),
+    (
+        rb"[45]\d\d:? [A-Z][A-Za-z ]{3,40}\.?\s*\Z",
+        "a server's message of an error: check the address, and download it again",
+    ),
     (rb"```|~~~", "a fenced block of Markdown: keep only the text between the fences"),
     (rb"\|.*\n\s*\|?[ \t:|-]+\n", f"a table of Markdown: {AS_TABLE}"),
     (rb"\+[-=+]+\+\r?\n", f"a drawn table: {AS_TABLE}"),

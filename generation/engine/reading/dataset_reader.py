@@ -53,12 +53,15 @@ class FoundFiles:
         The spec as JSON, if it is an export of Horsesense; empty otherwise.
     contents : mapping of str to bytes
         The files that the spec names, by digest.
+    left : tuple of str
+        Files and folders that may look like data and are left out.
     """
 
     splits: tuple[SplitFiles, ...]
     about: Mapping[str, Any] = field(default_factory=dict)
     spec: Mapping[str, Any] = field(default_factory=dict)
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    left: tuple[str, ...] = ()
 
 
 class Fault(NamedTuple):

@@ -1,6 +1,7 @@
 """Folders of published files: what they contain, without what operating systems and programs leave there."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -12,24 +13,39 @@ LEFT_BY_SYSTEMS = frozenset(
     (
         "__macosx",
         "@eadir",
+        "@__thumb",
+        "@recycle",
+        "@recently-snapshot",
+        "@tmp",
+        "#recycle",
+        "#snapshot",
+        "~snapshot",
+        "recycler",
+        "recycled",
         "$recycle.bin",
-        "system volume information",
         "lost+found",
+        "network trash folder",
+        "temporary items",
+        "__pycache__",
+        "node_modules",
+        "system volume information",
         "thumbs.db",
         "ehthumbs.db",
         "desktop.ini",
         "icon\r",
     )
 )
+HIDDEN = re.compile(r"\.[^._~]")  # not `._scenes.json`, which macOS writes, nor `.~lock.scenes.json#`
 LEFT_OPEN = ("~$", "~lock.")  # the starts of names of files that a program has open
 UNFINISHED = (".part", ".partial", ".crdownload", ".download", ".filepart", ".aria2", ".!ut", ".opdownload")
 
 
 class Folder(NamedTuple):
-    """A folder, and the files in it, by name."""
+    """A folder, and the files in it, by name. Of the files that are left out, `hidden` has those that users hide."""
 
     path: Path
     files: tuple[Path, ...]
+    hidden: tuple[Path, ...] = ()
 
 
 def is_left_behind(name: str) -> bool:
@@ -39,7 +55,7 @@ def is_left_behind(name: str) -> bool:
 
 def list_files(folder: Path) -> list[Path]:
     """Return the files in a folder, by name; raise `BadRecord` if it cannot be read or has a part of a download."""
-    return _list(folder)[0]
+    return list(_list(folder)[0].files)
 
 
 def walk(folder: Path, *, skipped: Collection[str] = ()) -> Iterator[Folder]:
@@ -64,23 +80,26 @@ def _walk(folder: Path, *, depth: int, skipped: Collection[str], met: set[str]) 
     if place in met:
         return
     met.add(place)
-    files, folders = _list(folder)
-    yield Folder(folder, tuple(files))
+    listed, folders = _list(folder)
+    yield listed
     if depth:
         for inner in folders:
             if inner.name not in skipped:
                 yield from _walk(inner, depth=depth - 1, skipped=skipped, met=met)
 
 
-def _list(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files and the folders in a folder."""
-    files, folders = [], []
+def _list(folder: Path) -> tuple[Folder, list[Path]]:
+    """Return a folder with its files, and the folders in it."""
+    files, folders, hidden = [], [], []
     try:
         with os.scandir(folder) as entries:
-            found = sorted((one for one in entries if not is_left_behind(one.name)), key=lambda one: one.name)
+            found = sorted(entries, key=lambda one: one.name)
         for entry in found:
             path = folder / entry.name
-            if entry.is_dir():
+            if is_left_behind(entry.name):
+                if HIDDEN.match(entry.name) and entry.is_file():
+                    hidden.append(path)
+            elif entry.is_dir():
                 folders.append(path)
             elif entry.is_file():
                 files.append(path)
@@ -98,4 +117,4 @@ def _list(folder: Path) -> tuple[list[Path], list[Path]]:
                 "Expected whole files, got the part of a download. Finish the download, or remove the part.",
                 where=str(path),
             )
-    return files, folders
+    return Folder(folder, tuple(files), tuple(hidden)), folders

@@ -2,23 +2,20 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from generation.engine.errors import BadRecord
-from generation.engine.predictions.file_marks import describe_other
+from generation.engine.predictions.file_marks import REPACK, UTF_16, describe_other
 from generation.engine.reading.bounded_json import Guarded, Readable
-from generation.engine.reading.folders import walk
 from generation.engine.reading.json_stream import JsonText
-from generation.engine.reading.other_sets import known_sets
+from generation.engine.reading.other_sets import OBJECT, PublishedSet, known_sets
 
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
 ARCHIVES = (".tar", ".tar.gz", ".tgz")
 JSON = (".json", ".json.gz")
 HEAD = 1 << 12  # bytes by which other files are known
-MOST_FILES = 50  # files that are looked at to find out what they are
 
 
 def is_json(path: Path) -> bool:
@@ -89,44 +86,57 @@ class _Unpacked:
         self.close()
 
 
-def explain(error: BadRecord, files: Iterable[tuple[str, Path]], *, format: str, label: str) -> BadRecord:
-    """Return an error that says what a file is, if it is a well-known one that the format does not have; else `error`.
+def describe(path: Path, *, format: str, name: str = "") -> str:
+    """Return what a file is if it cannot be one of the format, and what to do; otherwise an empty string.
 
-    Parameters
-    ----------
-    error : BadRecord
-        Why the files were refused.
-    files : iterable of (str, Path)
-        The names of files and folders in messages, and their paths.
-    format, label : str
-        The chosen format: its name in commands, and its name for people.
+    `name` is the file's usual name, if it has another one on this disk. `BadRecord` is raised if it cannot be read.
     """
-    looked = 0
-    for name, path in files:
-        with suppress(BadRecord, OSError):
-            inner = [one for folder in walk(path) for one in folder.files if is_json(one)] if path.is_dir() else [path]
-            for one in inner[: MOST_FILES - looked]:
-                looked += 1
-                if other := describe(one, format=format):
-                    return BadRecord(f"Expected {label}, got {other}.", where=name if one == path else str(one))
-    return error
-
-
-def describe(path: Path, *, format: str) -> str:
-    """Return what a file is, if it is well known and not of the format; otherwise an empty string."""
     with closing(open_published(path)) as file:
         head = b""
         while len(head) < HEAD and (piece := file.read(HEAD)):
             head += piece
-        if head.startswith(ZIP):
-            return "a zip archive: unpack it, and name the folder or a file"
-        if head.startswith(GZIP):
-            return ""
-        if (other := describe_other(head)) is not None:
-            return other[0]
-        with suppress(ValueError, RecursionError):
-            found = known_sets(JsonText(Guarded(_Joined(head, file))), file=path.name)
-            if found and not any(format in one.formats for one in found):
-                usable = " or ".join(found[0].formats)
-                return found[0].label + (f": import the files as {usable}" if usable else ", which are not read here")
-    return ""
+    if other := _describe_head(head, is_archive=path.name.lower().endswith(ARCHIVES)):
+        return other
+    found = sets_of(path, name=name)
+    if found and found[0].formats and found[0].place == OBJECT:
+        return (
+            f"{found[0].label} as JSON lines: write one list, with [ and ] around the records and commas between them"
+        )
+    if not found or format in found[0].formats:
+        return ""
+    usable = " or ".join(found[0].formats)
+    return found[0].label + (f": import the files as {usable}" if usable else ", which are not read here")
+
+
+def sets_of(path: Path, *, name: str = "") -> list[PublishedSet]:
+    """Return the well-known sets to which a file may belong, the likeliest first; none if it is not JSON."""
+    with closing(open_published(path)) as file, suppress(ValueError, RecursionError):
+        return known_sets(JsonText(Guarded(file)), file=name or path.name)
+    return []
+
+
+def _describe_head(head: bytes, *, is_archive: bool) -> str:
+    """Return what a file with these first bytes is if no published file begins so."""
+    if not head.strip():
+        return "an empty file: download it again"
+    if b"".join(head.split()) in (b"[]", b"{}"):
+        return "a file without records: download it again"
+    if not head.strip(b"\0"):
+        return "a file of zero bytes alone: its download is not complete"
+    if head.startswith(ZIP):
+        return "a zip archive: unpack it"
+    if is_archive:
+        return ""
+    if head.startswith(GZIP):
+        return "a file that is packed twice with gzip: unpack it once"
+    if head.startswith(UTF_16) or (b"\0" in head and not (head[::2].strip(b"\0") and head[1::2].strip(b"\0"))):
+        return "UTF-16 text: save it as UTF-8"
+    if (found := describe_other(head)) is not None:
+        other, line = found
+        name, _, advice = other.partition(": ")
+        if other.endswith(REPACK) or "archive" in name:
+            return f"{name}: unpack it"
+        return other if line is not None or "save it" in advice else f"{name}: get the files as they were published"
+    return (
+        "a file of another kind, with zero bytes in it: get the files as they were published" if b"\0" in head else ""
+    )

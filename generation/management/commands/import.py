@@ -72,6 +72,8 @@ class Command(WatchingCommand):
                 where="slug",
             )
         found = import_sandbox.find(wanted.format, [path.resolve() for path in options["paths"]])
+        for name in found.left:
+            self.stderr.write(f"left out: {name}")
         if existing is None:
             return imports.begin(found, wanted)
         imports.check_same(existing, found, wanted)

@@ -20,6 +20,23 @@ LEFT_BEHIND = (
     "desktop.ini",
     "Desktop.ini",
     "@eaDir",
+    "@__thumb",
+    "@Recycle",
+    "@Recently-Snapshot",
+    "@tmp",
+    "#recycle",
+    "#snapshot",
+    "~snapshot",
+    ".snapshot",
+    ".Trash-1000",
+    ".Trashes",
+    ".Spotlight-V100",
+    "RECYCLER",
+    "Recycled",
+    "lost+found",
+    "Network Trash Folder",
+    "__pycache__",
+    "node_modules",
     "$RECYCLE.BIN",
     "System Volume Information",
     "~$scenes.json",
@@ -92,6 +109,12 @@ def test_folders_are_searched_to_a_depth_and_without_those_that_are_skipped(tmp_
     fill(tmp_path, "a/b/in.json", f"{deep}/out.json", "skipped/c.json")
     assert names_in(tmp_path) == ["a/b/in.json", "skipped/c.json"]
     assert [str(one.path.name) for one in walk(tmp_path, skipped=("skipped",))][1:3] == ["a", "b"]
+
+
+def test_files_that_a_user_hid_are_told_from_those_of_systems(tmp_path: Path) -> None:
+    fill(tmp_path, "a.json", ".b.json", "._a.json", ".~lock.a.json#", ".git/c.json")
+    [folder] = walk(tmp_path)
+    assert ([path.name for path in folder.files], [path.name for path in folder.hidden]) == (["a.json"], [".b.json"])
 
 
 def test_names_of_any_bytes_are_listed(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from generation.engine.errors import BadRecord
 from generation.engine.reading.dataset_reader import find_reader
-from generation.engine.reading.published_files import describe, explain, is_json, open_published, plain_name, unpacked
+from generation.engine.reading.published_files import describe, is_json, open_published, plain_name, unpacked
+from generation.engine.reading.unread_files import explain
 from generation.engine.worlds import READERS, get_world
 
 GQA = {"02930152": {"semantic": [], "entireImage": False, "isBalanced": True, "question": "Is it overcast?",
@@ -144,9 +145,7 @@ def test_what_is_no_json_at_all_is_named(tmp_path: Path, case: str, format_: str
     assert expected in describe(tmp_path / "train.json", format=format_)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"[", b"nonsense", b'{"questions": []}', b"[1, 2]", b'{"a": 1}', b"\xff"]
-)
+@pytest.mark.parametrize("content", [b"{", b"[", b"nonsense", b'{"questions": []}', b"[1, 2]", b'{"a": 1}', b"\xff"])
 def test_other_errors_are_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "q.json"
     path.write_bytes(content)

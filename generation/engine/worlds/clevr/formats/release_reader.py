@@ -43,13 +43,14 @@ class ClevrReader:
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files and folders."""
         parts = split_files.search(paths)
+        left = tuple(parts.add_others())
         ours = sidecar_reader.beside(paths)
         if ours is None:
-            return FoundFiles(_some(parts, paths))
+            return FoundFiles(_some(parts, paths, left), left=left)
         if not any(path == ours or path in ours.parents for path in paths):
             _add_beside(parts, ours)
         told = sidecar_reader.read_side_facts(ours)
-        return FoundFiles(_some(parts, paths), told.usual, told.spec, told.contents)
+        return FoundFiles(_some(parts, paths, left), told.usual, told.spec, told.contents, left)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> FoundFiles:
         """Return the splits of single files."""
@@ -190,17 +191,18 @@ def _pictures(split: SplitFiles, *, skip: int) -> Iterator[ReadItem]:
     names = {}
     for path in list_files(Path(split.images)):
         number = split_files.picture_number(path.name)
-        if number is not None and number not in names:
+        if number is not None and number not in names and split_files.split_of_picture(path) == split.name:
             names[number] = path.name
     for number in sorted(names)[skip:]:
         yield ReadItem(Item(None, None, (), number=number, image_name=names[number]))
 
 
-def _some(parts: split_files.Parts, paths: Sequence[Path]) -> tuple[SplitFiles, ...]:
+def _some(parts: split_files.Parts, paths: Sequence[Path], left: Sequence[str]) -> tuple[SplitFiles, ...]:
     splits = parts.splits()
     if not splits:
+        came = f"pictures with other names, as {Path(left[0]).name}" if left else "none"
         raise BadRecord(
-            "Expected scenes, questions or pictures as CLEVR's release has them, got none.",
+            f"Expected scenes, questions or pictures as CLEVR's release has them (CLEVR_val_000000.png), got {came}.",
             where=", ".join(map(str, paths)),
         )
     return splits

@@ -17,16 +17,19 @@ from generation.engine.reading.bounded_json import BadJson, Guarded
 from generation.engine.reading.dataset_reader import Open, SplitFiles, shorten
 from generation.engine.reading.folders import walk
 from generation.engine.reading.json_stream import JsonText, NoList
+from generation.engine.reading.other_sets import describe_picture
 from generation.engine.reading.published_files import is_json, open_published, plain_name
 from generation.engine.reading.sidecar_reader import BESIDE, OURS
+from generation.engine.reading.unread_files import PICTURES, is_aside
 from generation.engine.spec import RESERVED_SPLITS
 
 KINDS = ("scenes", "questions", "views")
 ORDER = ("train", "val", "test", "trainA", "valA", "valB", "testA", "testB")
-PICTURES = (".png", ".jpg", ".jpeg")
 PICTURE = re.compile(r"(?:[^_]*_)?(.*?)_?([0-9]{1,9})\.(?:png|jpe?g)", re.IGNORECASE)
 SPLIT = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,39}")
-NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json")
+NAMED = re.compile(r"CLEVR_([A-Za-z0-9-]+)_(?:scenes|questions)\.json", re.IGNORECASE)
+USUAL = {name.lower(): name for name in ORDER}  # splits by their names in small letters
+NAME = "CLEVR"
 UNNAMED = "main"  # the split of records that name none or `new`, which the generator writes
 MOST_NAMES = 30  # keys of a scene that are read at most
 
@@ -41,11 +44,16 @@ class RecordFile(NamedTuple):
 
 
 class Parts:
-    """Collects files and folders of pictures by split; a file of ours replaces the release's file of the same kind."""
+    """Collects files and folders of pictures by split; a file of ours replaces the release's file of the same kind.
+
+    `others` has pictures with names that are not CLEVR's, one for each folder and split. They belong to the dataset
+    only if their split has records.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, dict[str, RecordFile]] = {}
         self.pictures: dict[str, str] = {}
+        self.others: list[tuple[str, Path]] = []
 
     def add(self, part: RecordFile) -> None:
         """Add a file; raise `BadRecord` if there already is one of the same kind and split."""
@@ -61,8 +69,19 @@ class Parts:
         """Add a folder of pictures; raise `BadRecord` if the split already has another one."""
         if self.pictures.setdefault(split, folder) != folder:
             raise BadRecord(
-                f"Expected one folder of pictures of {split}, got also {self.pictures[split]}.", where=folder
+                f"Expected one folder of pictures of {split}, got also {self.pictures[split]}. Remove one of them.",
+                where=folder,
             )
+
+    def add_others(self) -> list[str]:
+        """Add pictures whose names are not CLEVR's to splits with records; return the others, one of each folder."""
+        unused = []
+        for split, path in self.others:
+            if split in self.files and split not in self.pictures:
+                self.pictures[split] = str(path.parent)
+            elif self.pictures.get(split) != str(path.parent):
+                unused.append(str(path))
+        return unused
 
     def splits(self) -> tuple[SplitFiles, ...]:
         """Return the splits in their usual order."""
@@ -92,15 +111,20 @@ def search(paths: Sequence[Path]) -> Parts:
 
 
 def _search_folder(folder: Path, parts: Parts) -> None:
-    for place, entries in walk(folder):
+    for place, entries, _ in walk(folder):
         is_beside = BESIDE in (folder.name, *place.relative_to(folder).parts)
         files = [path for path in entries if is_json(path) and path.name not in OURS]
-        if files and not _is_single(files[0]):
+        first = next((path for path in files if not is_aside(path)), None)
+        if first is not None and not _is_single(first):
             for path in files:
-                parts.add(_read_part(path)._replace(is_beside=is_beside))
-        picture = next((path for path in entries if path.suffix.lower() in PICTURES), None)
-        if picture is not None:
-            parts.add_pictures(_split_of_picture(picture), str(place))
+                if path == first or not is_aside(path):
+                    parts.add(_read_part(path)._replace(is_beside=is_beside))
+        pictures = [path for path in entries if path.suffix.lower() in PICTURES]
+        for path in {split_of_picture(path): path for path in reversed(pictures)}.values():
+            if describe_picture(path.stem) == NAME:
+                parts.add_pictures(split_of_picture(path), str(place))
+            else:
+                parts.others.append((split_of_picture(path), path))
 
 
 def _read_part(path: Path) -> RecordFile:
@@ -141,7 +165,10 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
             elif key in KINDS:
                 text.check_list(key)
                 kind = key
-                split = _split_of(text.first()) or split
+                first = text.first()
+                if first is None:
+                    raise NoList(f"Expected a list of {key}, got an empty one. Download the file again, or remove it.")
+                split = _split_of(first) or split
                 break
             else:
                 text.skip()
@@ -191,7 +218,7 @@ def _split_of(record: Any) -> str:
 def split_name(split: str, file: str) -> str:
     """Return a split's name, from records or else from the file's name; raise `BadRecord` for a malformed name."""
     if not split and (found := NAMED.fullmatch(plain_name(file))):
-        split = found[1]
+        split = USUAL.get(found[1].lower(), found[1])
     if not split or split in RESERVED_SPLITS:
         return UNNAMED
     if not SPLIT.fullmatch(split):
@@ -199,9 +226,11 @@ def split_name(split: str, file: str) -> str:
     return split
 
 
-def _split_of_picture(path: Path) -> str:
+def split_of_picture(path: Path) -> str:
+    """Return the split in a picture's name, or else its folder's name; empty if that is no name of a split."""
     found = PICTURE.fullmatch(path.name)
-    return split_name(found[1] if found and found[1] else path.parent.name, path.name)
+    split = found[1] if found and found[1] else path.parent.name
+    return split_name(USUAL.get(split.lower(), split), path.name) if SPLIT.fullmatch(split) else ""
 
 
 def picture_number(name: str) -> int | None:

@@ -37,8 +37,8 @@ USUAL: Mapping[str, str] = {
 }
 NAMES: Mapping[str, re.Pattern[str]] = {
     IDS: re.compile(r"question_ids\.json"),
-    QUESTIONS: re.compile(r".*(train|val)2014_questions\.json"),
-    ANNOTATIONS: re.compile(r".*(train|val)2014_annotations\.json"),
+    QUESTIONS: re.compile(r"(?:.*_)?v2_.*(train|val)2014_questions\.json"),  # v1 and OK-VQA have the same names without
+    ANNOTATIONS: re.compile(r"(?:.*_)?v2_.*(train|val)2014_annotations\.json"),
     GENOME: re.compile(r"(?:.*_)?question_answers\.json"),
 }
 PARTS: Mapping[str, str] = {"train": "train", "dev": "val", "test": "val"}  # the part of VQA of each split
@@ -67,6 +67,9 @@ class HowManyReader(QuestionFilesReader):
                 add_file(given, next(iter(named[1].groups()), ""), named[0], file.path)
             elif file.is_named:
                 raise BadRecord(f"Expected a name such as {', '.join(USUAL.values())}, got another.", where=file.path)
+        if not given:
+            where = ", ".join(file.path for file in files)
+            raise BadRecord(f"Expected files such as {', '.join(USUAL.values())}, got none.", where=where)
         return {split: self._files(split, part, given) for split, part in PARTS.items()}
 
     def _files(self, split: str, part: str, given: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -105,7 +108,7 @@ class HowManyReader(QuestionFilesReader):
         vqa.check_all(met, where=name)
         if GENOME in split.files:
             self._add_genome(questions, split, _IdList(ids[VISUAL_GENOME], VISUAL_GENOME), spec, opened)
-        yield from questions.items(classes=spec.classes, skip=skip)
+        yield from questions.items(classes=spec.classes, skip=skip, where=PurePosixPath(split.files[IDS]).name)
 
     def _add_genome(
         self, questions: PictureQuestions, split: SplitFiles, wanted: "_IdList", spec: CountingSpec, opened: Open

@@ -16,7 +16,8 @@ from generation.engine.reading.dataset_reader import (
     SplitSummary,
 )
 from generation.engine.reading.folders import walk
-from generation.engine.reading.published_files import is_json, plain_name
+from generation.engine.reading.published_files import is_json, plain_name, sets_of
+from generation.engine.reading.unread_files import is_aside
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.counting.formats.coco_classes import COCO_CLASSES
 
@@ -65,10 +66,15 @@ class QuestionFilesReader(ABC):
 
     def find(self, paths: Sequence[Path]) -> FoundFiles:
         """Return the splits in files and folders; pictures are in the folders, or in folders `images` in them."""
-        files = [file for path in paths for file in _files_in(path)]
+        files = [file for path in paths for file in _files_in(path) if file.is_named or self.may_read(Path(file.path))]
         if not files:
             raise BadRecord("Expected JSON files with questions, got none.", where=", ".join(map(str, paths)))
         return self._found(files, images=_picture_folder(paths))
+
+    def may_read(self, path: Path) -> bool:
+        """Return whether a file of a folder is neither of another set nor clearly no data."""
+        found = sets_of(path)
+        return self.name in found[0].formats if found else not is_aside(path)
 
     def sort(self, names: Sequence[str], *, opened: Open) -> FoundFiles:
         """Return the splits of single files, by their names."""
@@ -142,4 +148,5 @@ def add_file(found: dict[str, dict[str, str]], split: str, kind: str, path: str)
     """Add a file to a split; raise `BadRecord` if the split already has one of this kind."""
     other = found.setdefault(split, {}).setdefault(kind, path)
     if other != path:
-        raise BadRecord(f"Expected one file with {kind} of {split}, got also {other}.", where=path)
+        what = f"{kind} of {split}" if split else kind
+        raise BadRecord(f"Expected one file with {what}, got also {other}.", where=path)
