@@ -161,6 +161,13 @@ def test_a_file_that_is_no_list_of_records_is_refused(tmp_path: Path, content: s
         read("tallyqa", path)
 
 
+@pytest.mark.parametrize(("format_", "name"), [("tallyqa", "train.json"), ("coco-instances", "instances_val2014.json")])
+def test_a_file_without_questions_is_refused(tmp_path: Path, format_: str, name: str) -> None:
+    empty = [] if format_ == "tallyqa" else {"images": [], "categories": [], "annotations": []}
+    with pytest.raises(BadRecord, match=rf"{name}: Expected at least one question, got none\."):
+        read(format_, write(tmp_path / name, empty))
+
+
 def test_one_picture_has_one_number(tmp_path: Path) -> None:
     first, second = published.tally_records(2)
     records = [first, {**second, "image": first["image"], "image_id": 9_999}]

@@ -83,7 +83,7 @@ class CocoInstancesReader(QuestionFilesReader):
             text = f"How many {plural(name)}?"
             asked = PublishedQuestion(text, len(boxes), SIMPLE, class_name=name, boxes=boxes)
             questions.add(instances.pictures[image], asked, where=instances.name)
-        yield from questions.items(classes=spec.classes, skip=skip)
+        yield from questions.items(classes=spec.classes, skip=skip, where=instances.name)
 
 
 class _Instances(NamedTuple):

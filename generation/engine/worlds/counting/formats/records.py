@@ -101,8 +101,13 @@ class PictureQuestions:
             raise BadRecord(f"Expected at most {QUESTIONS_EACH:,} questions about a picture, got more.", where=where)
         questions.append(question)
 
-    def items(self, *, classes: Sequence[str], skip: int) -> Iterator[ReadItem]:
-        """Yield an item for each picture, in the order of the first questions, without the first `skip` items."""
+    def items(self, *, classes: Sequence[str], skip: int, where: str) -> Iterator[ReadItem]:
+        """Yield an item for each picture, in the order of the first questions, without the first `skip` items.
+
+        `BadRecord` is raised if there are no questions; `where` names the file.
+        """
+        if not self.groups:
+            raise BadRecord("Expected at least one question, got none.", where=where)
         known = frozenset(classes)
         for picture, questions in islice(self.groups.values(), skip, None):
             yield _read_item(picture, questions, known)

@@ -72,7 +72,7 @@ class TallyQAReader(QuestionFilesReader):
             for place, record in enumerate(list_records(JsonText(Guarded(file)), where=name)):
                 where = f"{name}, [{place}]"
                 questions.add(self.picture(record, where=where), self.question(record, spec, where=where), where=where)
-        yield from questions.items(classes=spec.classes, skip=skip)
+        yield from questions.items(classes=spec.classes, skip=skip, where=name)
 
     def picture(self, record: Any, *, where: str) -> PublishedPicture:
         """Return the picture of a record."""
