@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from generation.engine.errors import BadRecord
+from generation.engine.reading.folders import is_left_behind
+from generation.engine.reading.published_files import plain_name
 from generation.engine.worlds.babi.formats.file_names import parse_file_name
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar")
@@ -24,7 +26,12 @@ def is_archive(path: Path) -> bool:
 def members(path: Path) -> list[str]:
     """Return the names of the release's files in an archive; raise `BadRecord` if it cannot be read."""
     with path.open("rb") as file, _open(file, name=path.name) as found:
-        return [member.name for member in found if parse_file_name(PurePosixPath(member.name).name) is not None]
+        return [member.name for member in found if _is_of_release(PurePosixPath(member.name))]
+
+
+def _is_of_release(member: PurePosixPath) -> bool:
+    is_left = any(map(is_left_behind, (part for part in member.parts if part != "..")))
+    return not is_left and parse_file_name(plain_name(member.name)) is not None
 
 
 @contextmanager

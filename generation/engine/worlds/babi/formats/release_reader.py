@@ -22,6 +22,7 @@ from generation.engine.reading.dataset_reader import (
     SplitFiles,
     SplitSummary,
 )
+from generation.engine.reading.published_files import open_published
 from generation.engine.spec import BaseSpec
 from generation.engine.worlds.babi import prompts
 from generation.engine.worlds.babi.formats import archive, file_names, split_files
@@ -149,7 +150,7 @@ def files_of_tasks(split: SplitFiles, *, opened: Open, stack: ExitStack) -> dict
             continue
         if member and member not in unpacked:
             raise BadRecord("Expected a file of this name in the archive, got none.", where=member)
-        file = stack.enter_context(closing(unpacked[member].open("rb") if member else opened(name)))
+        file = stack.enter_context(closing(open_published(unpacked[member]) if member else opened(name)))
         found[split_files.task_of(kind)] = stories(file, name=PurePosixPath(member or name).name)
     return found
 

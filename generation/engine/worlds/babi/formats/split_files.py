@@ -77,10 +77,11 @@ def file_named(name: str, *, where: str) -> file_names.TaskFileName:
 def _in_archive(path: Path, folder: str) -> list[TaskFile]:
     """Return the files in a folder of an archive, or in the whole archive if `folder` is empty."""
     found = []
+    wanted = PurePosixPath(folder).parts
     for member in archive.members(path):
         place = PurePosixPath(member)
-        own = file_names.parse_file_name(place.name)
-        if own is not None and (not folder or place.parent.as_posix().endswith(folder)):
+        own = file_names.parse_file_name(plain_name(place.name))
+        if own is not None and (not wanted or place.parent.parts[-len(wanted) :] == wanted):
             found.append(TaskFile(own.task, own.split, place.parent.name, str(path), member))
     return found
 
