@@ -80,6 +80,9 @@ PACKED: dict[str, tuple[str, Callable[[bytes], bytes], str]] = {
     ),
     "txt": ("CLEVR_val_questions.json.txt", bytes, "call it CLEVR_val_questions.json"),
     "copy": ("CLEVR_val_questions.json.1", bytes, "call it CLEVR_val_questions.json"),
+    "text": ("CLEVR_val_questions.txt", bytes, "call it CLEVR_val_questions.json"),
+    "nothing": ("CLEVR_val_questions", bytes, "call it CLEVR_val_questions.json"),
+    "download": ("CLEVR_val_questions.json (1)", bytes, "call it CLEVR_val_questions.json"),
     "hidden": (".CLEVR_val_questions.json", bytes, "call it CLEVR_val_questions.json"),
     "gz": ("questions.gz", gzip.compress, "a packed file, questions.gz: unpack it"),
     "7z": ("questions.7z", lambda one: b"7z\xbc\xaf\x27\x1c" + one, "a 7z archive: unpack it"),
@@ -96,6 +99,30 @@ def test_questions_that_cannot_be_read_are_not_left_out(tmp_path: Path, case: st
     message = refusal("clevr", tmp_path)
     assert message.startswith(f"{path}: Expected CLEVR, as published, in files that can be read, got ")
     assert expected in message and message.endswith("or move it out of the folder.")
+
+
+def test_a_folder_with_hidden_records_alone_is_refused_by_name(tmp_path: Path) -> None:
+    write(tmp_path / ".CLEVR_val_questions.json", releases.questions_of("val"))
+    assert refusal("clevr", tmp_path).endswith("under another name: call it CLEVR_val_questions.json.")
+
+
+def test_single_scenes_are_not_left_out_beside_pictures(tmp_path: Path) -> None:
+    path = write(clevr(tmp_path, scenes=False) / "scenes" / "CLEVR_val_0.json", releases.scenes_of("val")["scenes"][0])
+    assert f"{path}: Expected CLEVR, as published, or pictures alone, got single scenes" in refusal("clevr", tmp_path)
+    write(tmp_path / "CLEVR_scenes.json", releases.scenes_of("val"))
+    assert find("clevr", tmp_path).left == (str(path),)
+
+
+def test_a_server_s_message_under_the_name_of_data_is_refused(tmp_path: Path) -> None:
+    write(clevr(tmp_path) / "CLEVR_val_questions.json", {"message": "Not Found"})
+    assert "CLEVR_val_questions.json: Expected a file with a list of scenes" in refusal("clevr", tmp_path)
+
+
+def test_text_and_programs_beside_pictures_are_no_data(tmp_path: Path) -> None:
+    clevr(tmp_path, scenes=False)
+    for name in ("README.md", "LICENSE.txt", "load.py", "NOTES"):
+        (tmp_path / name).write_text("{{ about }} the set")
+    assert [split.name for split in find("clevr", tmp_path).splits] == ["val"]
 
 
 @pytest.mark.parametrize("name", ["CLEVR_val_questions.json.zip", "questions.zip", "CLEVR_val_questions.json.bak"])
@@ -304,11 +331,27 @@ def test_a_file_of_another_set_is_refused_by_name(tmp_path: Path, case: str, is_
     assert expected in message.partition(", got ")[2]
 
 
+@pytest.mark.parametrize("case", OTHERS)
+def test_an_uploaded_file_of_another_set_is_refused_by_name(tmp_path: Path, case: str) -> None:
+    format_, name, data, expected = OTHERS[case]
+    path = write(tmp_path / "stored", data)
+    with pytest.raises(BadRecord) as it:
+        list(answers(ReadingOrder("sort", format_, [f"imports/1/{name}"], {f"imports/1/{name}": str(path)})))
+    assert it.value.where == f"imports/1/{name}"
+    assert expected in it.value.reason
+
+
 @pytest.mark.parametrize("format_", ["tallyqa", "clevr"])
 def test_tallyqa_as_json_lines_is_no_predictions(tmp_path: Path, format_: str) -> None:
     path = tmp_path / "train.json"
     path.write_text("\n".join(json.dumps({**record, "image": "VG_100K/1.jpg"}) for record in TALLY))
     assert "got questions of TallyQA as JSON lines: write one list, with [ and ]" in refusal(format_, path)
+
+
+def test_json_lines_of_a_split_are_not_left_out(tmp_path: Path) -> None:
+    path = published.tallyqa(tmp_path, train=3, test=2) / "val.jsonl"
+    path.write_text("\n".join(map(json.dumps, TALLY)))
+    assert refusal("tallyqa", tmp_path).startswith(f"{path}: Expected TallyQA, as published, in files that can be read")
 
 
 def test_predictions_are_still_called_so(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ SETS = (
     PublishedSet("scenes of CLEVR", "scenes", ("objects", "relationships"), ("clevr",)),
     PublishedSet("problems of ACRE", LIST, ("light_state", "objects")),
     PublishedSet("scenes of ACRE", OBJECT, ("light_state", "objects")),
+    PublishedSet("single scenes of CLEVR's generator", OBJECT, ("image_filename", "objects")),
     PublishedSet("questions of VizWiz", LIST, ("image", "question", "answerable")),
     PublishedSet("questions in the form of VizWiz's test split", LIST, ("image", "question"), lacks=WITH_ANSWERS),
     PublishedSet("questions of TextVQA", "data", ("question", "flickr_original_url")),

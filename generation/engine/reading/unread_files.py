@@ -4,6 +4,7 @@ A folder is not imported without some of its data: a packed file, and records un
 Files that are clearly no data, such as `package.json`, are left out, and the import names them.
 """
 
+import re
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -24,6 +25,7 @@ TABLES = (
     *(".parquet", ".arrow", ".feather", ".jsonl", ".ndjson", ".csv", ".tsv", ".xls", ".xlsx", ".h5", ".hdf5", ".npy"),
     *(".npz", ".pkl", ".pickle", ".p", ".pt", ".pth", ".tfrecord", ".mdb", ".db", ".sqlite", ".mat", ".xml"),
 )
+LINES = (".jsonl", ".ndjson")
 RECORDS = (".json", ".txt", *TABLES)  # of files in an archive that may be data
 # JSON files of programs and catalogues
 ASIDE = frozenset(
@@ -34,6 +36,7 @@ ASIDE = frozenset(
         *("codemeta", "zenodo", "manifest", "readme", "license", "citation"),
     )
 )
+DATA = re.compile(r"questions?|scenes?|annotations?|instances|captions|answers|train|val|test", re.IGNORECASE)
 LARGEST = 1 << 20  # bytes of a JSON file that is read completely to find out what it is
 MOST_FILES = 50  # files that are looked into
 MOST_NAMED = 10
@@ -41,9 +44,14 @@ MOVE = "or move it out of the folder"
 
 
 def is_aside(path: Path) -> bool:
-    """Return whether a JSON file is clearly no data: by its name, or because it is an object of single values."""
+    """Return whether a JSON file is clearly no data: by its name, or because it is an object of single values.
+
+    A file with the name of data is none of these; its object may be a server's message of an error.
+    """
     if path.name.lower() in ASIDE:
         return True
+    if DATA.search(path.name):
+        return False
     with suppress(BadRecord, BadJson, OSError), closing(open_published(path)) as file:
         content = file.read(LARGEST)
         data = loads(content) if len(content) < LARGEST else None
@@ -82,7 +90,11 @@ def check_found(found: FoundFiles, paths: Sequence[Path], *, format: str, label:
     left = [one for one in unread if _may_be_data(one)]
     if not taken and (data := next((one for one in left if not is_aside(one)), None)):
         other = describe(data, format=format) or "another file, which may have its questions or scenes"
-        raise BadRecord(f"Expected {label}, or pictures alone, got {other}; {MOVE}.", where=str(data))
+        raise BadRecord(
+            f"Expected {label}, or pictures alone, got {other}. To import the pictures alone, move it out of the "
+            "folder.",
+            where=str(data),
+        )
     more = (f"{len(left) - MOST_NAMED:,} more",) if len(left) > MOST_NAMED else ()
     return replace(found, left=(*found.left, *map(str, left[:MOST_NAMED]), *more))
 
@@ -104,11 +116,11 @@ def explain(error: BadRecord, files: Iterable[tuple[str, Path]], *, format: str,
         each = [(name if one == path else str(one), one) for name, path in given for one in _files_in(path)]
         found = [(name, one) for name, one in each if _is_named(error.where, name, one)]
         if not found and error.where == ", ".join(name for name, _ in given):
-            found = [(name, one) for name, one in each if _may_be_data(one) or one.name.lower().endswith(PACKED)]
+            found = [(name, one) for name, one in each if _may_be_data(one) or _describe_lost(one, (), format=format)]
             found += [(name, one) for name, one in each if one.suffix.lower() in PICTURES][:1]
         for name, one in found[:MOST_FILES]:
             with suppress(BadRecord, OSError):
-                if other := _describe_any(one, format=format):
+                if other := _describe_any(one, format=format) or _describe_lost(one, (), format=format):
                     return BadRecord(f"Expected {label}, got {other}.", where=name)
     return error
 
@@ -156,17 +168,18 @@ def _describe_lost(path: Path, names: Collection[str], *, format: str) -> str:
     suffix = path.suffix.lower()
     if suffix in PACKED and not is_json(path) and not path.name.startswith("."):
         return "" if _is_unpacked(path, names) else _describe_any(path, format=format)
-    if (path.name.startswith(".") and is_json(path)) or (suffix != ".json" and ".json" in path.name.lower()):
+    if suffix in LINES or (suffix not in (*TABLES, *PICTURES) and (path.name.startswith(".") or not is_json(path))):
         plain = _usual_name(path.name)
-        if not (plain in names and plain != path.name) and _is_own(path, format=format):
-            return f"a file of it under another name: call it {plain}"
+        if plain not in names and _is_own(path, format=format):
+            return describe(path, format=format) or f"a file of it under another name: call it {plain}"
     return ""
 
 
 def _usual_name(name: str) -> str:
-    """Return the name that a JSON file has when it is not hidden, and nothing follows `.json`."""
-    before, _, _ = name.lstrip(".").lower().partition(".json")
-    return f"{name.lstrip('.')[: len(before)]}.json"
+    """Return the name that a JSON file has when it is not hidden, and ends in `.json`."""
+    visible = name.lstrip(".")
+    at = visible.lower().find(".json")
+    return f"{visible[:at] if at >= 0 else PurePosixPath(visible).stem}.json"
 
 
 def _is_own(path: Path, *, format: str) -> bool:

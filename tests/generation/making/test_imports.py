@@ -197,6 +197,16 @@ def test_a_broken_record_leaves_only_an_error_message(tmp_path: Path, monkeypatc
     assert message.startswith("CLEVR_val_questions.json, questions[23], answer: Expected yes, no, a number")
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("in_this_process")
+def test_the_command_names_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = release(tmp_path / "r", ("val",))
+    path = write(root / "package.json", {"name": "clevr", "dependencies": {}})
+    call_command("import", "clevr", str(root), name="theirs")
+    assert f"left out: {path}\n" in capsys.readouterr().err
+    assert Dataset.objects.get().state == "complete"
+
+
 def test_packed_files_are_imported_by_the_child_process(tmp_path: Path) -> None:
     root = release(tmp_path / "r", ("val",))
     plain = import_all(root, slug="plain").fingerprint
