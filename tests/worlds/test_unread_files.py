@@ -135,8 +135,21 @@ def test_what_is_there_unpacked_too_is_no_loss(tmp_path: Path, name: str) -> Non
 
 def test_an_archive_of_pictures_alone_is_no_loss(tmp_path: Path) -> None:
     published.tallyqa(tmp_path, train=3, test=2)
-    (tmp_path / "images.zip").write_bytes(zipped(b"", "VG_100K/1.jpg"))
-    assert [split.name for split in find("tallyqa", tmp_path).splits] == ["train", "test"]
+    path = tmp_path / "images.zip"
+    path.write_bytes(zipped(b"", "VG_100K/1.jpg"))
+    found = find("tallyqa", tmp_path)
+    assert ([split.name for split in found.splits], found.left) == (["train", "test"], (str(path),))
+
+
+def test_an_archive_beside_its_pictures_is_no_other_data(tmp_path: Path) -> None:
+    (clevr(tmp_path, scenes=False) / "images.zip").write_bytes(zipped(b"", "images/val/CLEVR_val_000000.png"))
+    assert [split.name for split in find("clevr", tmp_path).splits] == ["val"]
+
+
+def test_a_folder_with_an_archive_of_pictures_alone_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "images.zip"
+    path.write_bytes(zipped(b"", "images/val/CLEVR_val_000000.png"))
+    assert refusal("clevr", tmp_path) == f"{path}: Expected CLEVR, as published, got a zip archive: unpack it."
 
 
 DATA = ["a.parquet", "questions.jsonl", "q.csv", "q.h5", "scenes.npz", "other.json", "q.json.old"]

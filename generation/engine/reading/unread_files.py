@@ -88,7 +88,7 @@ def check_found(found: FoundFiles, paths: Sequence[Path], *, format: str, label:
         if lost := _describe_lost(one, names, format=format):
             raise BadRecord(f"Expected {label}, in files that can be read, got {lost}, {MOVE}.", where=str(one))
     left = [one for one in unread if _may_be_data(one)]
-    if not taken and (data := next((one for one in left if not is_aside(one)), None)):
+    if not taken and (data := next((one for one in left if not _is_packed(one) and not is_aside(one)), None)):
         other = describe(data, format=format) or "another file, which may have its questions or scenes"
         raise BadRecord(
             f"Expected {label}, or pictures alone, got {other}. To import the pictures alone, move it out of the "
@@ -138,10 +138,10 @@ def _describe_any(path: Path, *, format: str) -> str:
 
 def _describe_name(path: Path) -> str:
     """Return what a file is whose name says that it is packed, or is not read here."""
+    if _is_packed(path):
+        return f"a packed file, {path.name}: unpack it"
     suffix = path.suffix.lower()
-    if is_json(path) or suffix not in (*PACKED, *TABLES):
-        return ""
-    return f"a packed file, {path.name}: unpack it" if suffix in PACKED else f"a {suffix} file, which is not read here"
+    return f"a {suffix} file, which is not read here" if suffix in TABLES else ""
 
 
 def _files_in(path: Path) -> Iterator[Path]:
@@ -157,7 +157,12 @@ def _files_in(path: Path) -> Iterator[Path]:
 def _may_be_data(path: Path) -> bool:
     """Return whether a file, by its name, may have data that are left out."""
     name = path.name.lower()
-    return not name.startswith(".") and (".json" in name or path.suffix.lower() in TABLES)
+    return not name.startswith(".") and (".json" in name or path.suffix.lower() in TABLES or _is_packed(path))
+
+
+def _is_packed(path: Path) -> bool:
+    """Return whether a file is packed, by its name; JSON packed with gzip is read as it is."""
+    return path.suffix.lower() in PACKED and not is_json(path)
 
 
 def _describe_lost(path: Path, names: Collection[str], *, format: str) -> str:
@@ -166,7 +171,7 @@ def _describe_lost(path: Path, names: Collection[str], *, format: str) -> str:
     `names` has the names of all files in the folder: a packed file is no loss if its content is there too.
     """
     suffix = path.suffix.lower()
-    if suffix in PACKED and not is_json(path) and not path.name.startswith("."):
+    if _is_packed(path) and not path.name.startswith("."):
         return "" if _is_unpacked(path, names) else _describe_any(path, format=format)
     if suffix in LINES or (suffix not in (*TABLES, *PICTURES) and (path.name.startswith(".") or not is_json(path))):
         plain = _usual_name(path.name)

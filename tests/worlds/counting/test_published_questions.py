@@ -390,6 +390,7 @@ def test_questions_of_instances_are_drawn_again_the_same(tmp_path: Path) -> None
         ("annotations", {"bbox": [0, 0, -1, 4]}, "bbox", "Expected left, top, right and bottom of a box"),
         ("annotations", {"bbox": [0, 0, 4]}, "bbox", "Expected four numbers, got [0, 0, 4]."),
         ("annotations", {"bbox": None}, "bbox", "Expected four numbers, got None."),
+        ("annotations", {"keypoints": [0, 0, 0]}, "", "Expected instances of COCO, got key points."),
         ("annotations", {"category_id": 999}, "category_id", "Expected an id that the file lists, got 999."),
         ("annotations", {"image_id": 1}, "image_id", "Expected an id that the file lists, got 1."),
         ("images", {"id": 101}, "id", "Expected an id that no earlier record has, got 101 again."),
@@ -402,7 +403,9 @@ def test_a_fault_of_instances_is_named_with_its_place(
 ) -> None:
     data = published.instances(20)
     data[list_][3] = {**data[list_][3], **changes}
-    with pytest.raises(BadRecord, match=re.escape(f"instances_val2014.json, {list_}[3], {where}: {words}")):
+    with pytest.raises(
+        BadRecord, match=re.escape(f"instances_val2014.json, {list_}[3]{where and ', '}{where}: {words}")
+    ):
         read("coco-instances", write(tmp_path / "instances_val2014.json", data))
 
 

@@ -132,6 +132,8 @@ def _read(path: str, *, opened: Open) -> _Instances:
     of_class = {number: place for place, number in enumerate(classes)}
     objects, boxes = array("q"), array("d")
     for record, where in each("annotations"):
+        if isinstance(record, Mapping) and "keypoints" in record:
+            raise BadRecord("Expected instances of COCO, got key points. Give instances_val2014.json.", where=where)
         image = _known(record, "image_id", of_image, where=where)
         number = _known(record, "category_id", of_class, where=where)
         objects.extend((of_image[image], of_class[number], record.get("iscrowd") == 1))
