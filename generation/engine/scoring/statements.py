@@ -33,6 +33,7 @@ class StatementOutcome(StrEnum):
     HELD = "held"
     NOT_HELD = "not held"
     UNDECIDED = "undecided"
+    NOT_TESTED = "not tested"  # a method in it has learned nothing; `judge` does not know that
 
 
 class Inequality(Frozen):

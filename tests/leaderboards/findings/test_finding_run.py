@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,11 @@ def test_a_small_finding_runs_from_its_data_to_its_record(owner: User, own_recor
         np.mean([(run[reader.truth == answer] == answer).mean() for answer in np.unique(reader.truth)]) for run in codes
     ]
     assert record.figures["all/words/balanced"].value == pytest.approx(np.mean(means), abs=1e-6)
+    asked = [(one.kind, one.answer) for one in Question.objects.filter(split=test)]
+    most = Counter(kind for kind, _ in asked)
+    best = sum(max(Counter(answer for kind, answer in asked if kind == one).values()) for one in most)
+    assert record.figures["all/words/all"].guess == pytest.approx(best / len(asked), abs=1e-6)
+    assert record.figures["all/words/balanced"].guess is not None and record.figures["all/mode/all"].guess is None
     outcomes = {one.says: one.outcome for one in record.statements}
     assert outcomes["Words are perfect."] == StatementOutcome.NOT_HELD
     assert outcomes["Chance is chance."] == StatementOutcome.HELD

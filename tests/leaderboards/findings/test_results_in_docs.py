@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from generation.engine.learners.base import SizeName
+from generation.engine.scoring.statements import StatementOutcome
 from webapp.leaderboards.findings import records
 from webapp.leaderboards.findings.definitions import SIZES, load, names
+from webapp.leaderboards.findings.pages import judged_statements
 from webapp.leaderboards.findings.records import FindingRecord
 
 FOLDER = records.FOLDER  # other tests of this folder replace it
@@ -42,9 +44,12 @@ def test_the_page_has_all_records_and_figures_of_the_findings_whose_papers_print
 @pytest.mark.parametrize(("name", "size", "outcomes", "seconds"), RUNS)
 def test_outcomes_and_seconds_are_those_of_the_record(name: str, size: SizeName, outcomes: str, seconds: str) -> None:
     record = record_of(name, size)
-    counts = Counter(one.outcome.value for one in record.statements)
-    held, failed, undecided = counts["held"], counts["not held"], counts["undecided"]
-    assert outcomes == f"{held} held, {failed} did not hold, {undecided} {'is' if undecided == 1 else 'are'} undecided"
+    counts = Counter(one.outcome for one in judged_statements(load(name), record.size, record))
+    undecided, untested = counts[StatementOutcome.UNDECIDED], counts[StatementOutcome.NOT_TESTED]
+    assert outcomes == (
+        f"{counts[StatementOutcome.HELD]} held, {counts[StatementOutcome.NOT_HELD]} did not hold, "
+        f"{undecided} {'is' if undecided == 1 else 'are'} undecided, {untested} are not tested"
+    )
     assert seconds == f"{record.seconds:,.0f}"
     assert record.definition == load(name).digest(record.size)
 

@@ -304,7 +304,19 @@ class NeededExamples(Frozen):
 
 
 class FindingStatement(Inequality):
+    """A statement of a finding, see `Inequality`.
+
+    Attributes
+    ----------
+    says : str
+    learned : tuple of str or None
+        The figures that must be better than guesses for the statement to be tested; see `preconditions`. If it is
+        None, those of the trained methods in `plus` or in `minus`.
+    sizes : tuple of str
+    """
+
     says: str
+    learned: tuple[str, ...] | None = None
     sizes: tuple[SizeName, ...] = SIZES
 
 
@@ -348,7 +360,7 @@ class Definition(Frozen):
                 if not cell.kind and cell.of not in trainings:
                     raise ValueError(f"Expected a training of {size} for {cell.key}, got {cell.of!r}")
             for statement in self.statements_of(size):
-                unknown = sorted(statement.weights.keys() - cells.keys())
+                unknown = sorted({*statement.weights, *(statement.learned or ())} - cells.keys())
                 if unknown:
                     raise ValueError(f"Expected figures of the tables, got {unknown[0]!r} in {statement.says!r}")
             for diagram in self.diagrams_of(size):
@@ -381,7 +393,9 @@ class Definition(Frozen):
             for table in self.tables_of(size)
             for cell in table.cells()
         ]
-        statements = [one.model_dump(mode="json", exclude={"says", "sizes"}) for one in self.statements_of(size)]
+        statements = [
+            one.model_dump(mode="json", exclude={"says", "sizes", "learned"}) for one in self.statements_of(size)
+        ]
         return digest({"made": made, "cells": cells, "statements": statements})
 
 

@@ -13,7 +13,7 @@ from generation.engine.scoring.statements import Measurement, measure_share, mea
 from generation.models import Split
 from generation.reports.count_metrics import terms_of
 from generation.reports.scoring import truth_of
-from generation.reports.shortcuts import hash_of, texts_of
+from generation.reports.shortcuts import TYPE, hash_of, texts_of
 from generation.splits.references import reference_for_site
 from generation.splits.split_recipes import BadRecipe, Chooser
 from generation.storage.split_index import WORD, SplitIndex
@@ -116,6 +116,18 @@ class FigureReader:
         table = np.array([shares.get(value, 0.0) for value in self.index.answer_values])
         scores = np.where(self.truth == NONE, 0.0, table[self.truth])
         return self._of_scores({f"guesses of {source}": scores}, column)
+
+    def guess_of(self, column: TableColumn) -> float | None:
+        """Return the figure of the best constant answer to each type of question; None for other metrics."""
+        if column.metric not in (ACCURACY, BALANCED):
+            return None
+        among, facet = self.find_questions(column), self.index.facets.get(TYPE)
+        kinds = np.zeros(self.index.n, np.int64) if facet is None else np.asarray(facet.codes, np.int64)
+        answers = np.full(self.index.n, NONE, np.int64)
+        for kind in np.unique(kinds[among]):
+            of_kind = among & (kinds == kind)
+            answers[of_kind] = np.bincount(self.truth[of_kind]).argmax()
+        return self._of_scores({"constant": answers == self.truth}, column).value
 
     def _of_scores(
         self, runs: Mapping[str, NDArray[np.bool_] | NDArray[np.float64]], column: TableColumn

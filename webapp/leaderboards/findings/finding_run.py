@@ -314,9 +314,17 @@ class FindingRun:
     def cells(self) -> list[FindingCell]:
         return [cell for table in self.definition.tables_of(self.size) for cell in table.cells()]
 
+    @cached_property
+    def readers(self) -> dict[str, FigureReader]:
+        return {path: FigureReader(self.split_of(path)) for path in dict.fromkeys(cell.on for cell in self.cells)}
+
     def read_figures(self) -> dict[str, Measurement]:
-        readers = {path: FigureReader(self.split_of(path)) for path in dict.fromkeys(cell.on for cell in self.cells)}
-        return {cell.key: self._figure(cell, readers[cell.on]) for cell in self.cells}
+        return {cell.key: self._figure(cell, self.readers[cell.on]) for cell in self.cells}
+
+    def read_guesses(self) -> dict[str, float | None]:
+        # Those of constant answers on the questions of each trained method's figure.
+        known = functools.cache(lambda column, path: self.readers[path].guess_of(column))
+        return {cell.key: known(cell.column, cell.on) for cell in self.cells if not cell.kind}
 
     def _figure(self, cell: FindingCell, reader: FigureReader) -> Measurement:
         if cell.kind == QUESTIONS:
@@ -355,7 +363,7 @@ class FindingRun:
 
     def record(self) -> FindingRecord:
         """Return the record of a run whose steps are done."""
-        figures = self.read_figures()
+        figures, guesses = self.read_figures(), self.read_guesses()
         is_share = {cell.key: cell.column.is_share for cell in self.cells}
         return FindingRecord(
             finding=self.name,
@@ -368,7 +376,10 @@ class FindingRun:
             versions=records.describe_versions(),
             datasets=tuple(self._recorded_dataset(one) for one in self.plan.datasets),
             trainings=tuple(self._recorded_training(one, seed) for one in self.plan.trainings for seed in one.seeds),
-            figures={name: records.record_figure(one, is_share=is_share[name]) for name, one in figures.items()},
+            figures={
+                name: records.record_figure(one, is_share=is_share[name], guess=guesses.get(name))
+                for name, one in figures.items()
+            },
             statements=tuple(_recorded_statement(one, found) for one, found in self.judge(figures)),
         )
 

@@ -24,6 +24,7 @@ from webapp.leaderboards.findings.definitions import (
     load,
     names,
 )
+from webapp.leaderboards.findings.preconditions import unlearned_rows
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure, RecordedStatement, RecordedTraining
 
 POINTS, OBJECTS = "points", "objects"
@@ -31,6 +32,7 @@ CHIPS = {
     StatementOutcome.HELD: "good",
     StatementOutcome.NOT_HELD: "bad",
     StatementOutcome.UNDECIDED: "warn",
+    StatementOutcome.NOT_TESTED: "",
 }  # CSS classes of outcomes
 WIDEST = 6  # columns of a table on a page; if there are more, its columns become rows
 
@@ -86,7 +88,10 @@ class TermView(NamedTuple):
 
 
 class StatementView(NamedTuple):
-    """A statement on a page: its sum, its bounds, our value, the paper's, and the outcome with its CSS class."""
+    """A statement on a page: its sum, its bounds, our value, the paper's, and the outcome with its CSS class.
+
+    `unlearned` has the methods because of which it is not tested, as a text.
+    """
 
     says: str
     terms: list[TermView]
@@ -95,6 +100,7 @@ class StatementView(NamedTuple):
     paper: str
     outcome: str
     chip: str
+    unlearned: str = ""
 
 
 class SizeSummary(NamedTuple):
@@ -124,7 +130,7 @@ def _sizes(name: str, definition: Definition) -> list[SizeSummary]:
 def summary_of(name: str, size: SizeName, *, definition: Definition) -> SizeSummary:
     """Return the newest record of a size, and the number of statements of the definition with each outcome."""
     record = records.load_latest(name, size)
-    outcomes = [found.outcome for _, found in _with_outcomes(definition, size, record) if found is not None]
+    outcomes = [one.outcome for one in judged_statements(definition, size, record) if one.found is not None]
     counts = [(outcomes.count(one), one.value, chip) for one, chip in CHIPS.items()]
     return SizeSummary(
         size=size,
@@ -241,7 +247,7 @@ def describe_seeds(record: FindingRecord) -> str:
 
 def statements_of(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[StatementView]:
     figures = _known_figures(definition, size, record)
-    return [_statement(one, found, figures) for one, found in _with_outcomes(definition, size, record)]
+    return [_statement(one, figures) for one in judged_statements(definition, size, record)]
 
 
 class _KnownFigures(NamedTuple):
@@ -264,28 +270,47 @@ def _known_figures(definition: Definition, size: SizeName, record: FindingRecord
     )
 
 
-def _with_outcomes(
-    definition: Definition, size: SizeName, record: FindingRecord | None
-) -> list[tuple[FindingStatement, RecordedStatement | None]]:
+class JudgedStatement(NamedTuple):
+    """A statement, what a record has about it, and the methods because of which it is not tested."""
+
+    statement: FindingStatement
+    found: RecordedStatement | None
+    unlearned: list[str]
+
+    @property
+    def outcome(self) -> StatementOutcome | None:
+        if self.found is None:
+            return None
+        return StatementOutcome.NOT_TESTED if self.unlearned else self.found.outcome
+
+
+def judged_statements(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[JudgedStatement]:
     # A recorded outcome belongs to the statement with the same sum and bounds, even if its words have changed.
-    known = {} if record is None else {_demand(one): one for one in record.statements}
-    return [(one, known.get(_demand(one))) for one in definition.statements_of(size)]
+    if record is None:
+        return [JudgedStatement(one, None, []) for one in definition.statements_of(size)]
+    known = {_demand(one): one for one in record.statements}
+    return [
+        JudgedStatement(one, known.get(_demand(one)), unlearned_rows(one, definition, size, record.figures))
+        for one in definition.statements_of(size)
+    ]
 
 
 def _demand(one: Inequality) -> tuple[frozenset[tuple[str, float]], Interval]:
     return frozenset(one.weights.items()), one.bounds
 
 
-def _statement(one: FindingStatement, found: RecordedStatement | None, figures: _KnownFigures) -> StatementView:
+def _statement(judged: JudgedStatement, figures: _KnownFigures) -> StatementView:
+    one, found, outcome = judged.statement, judged.found, judged.outcome
     unit = figures.unit_of(one.weights)
     of_paper = sum_of(one, figures.paper)
     paper = "" if of_paper is None else number_text(of_paper, unit=unit)
     terms, demand = _terms(one, figures), demand_text(one, unit=unit)
-    if found is None:
+    if found is None or outcome is None:
         return StatementView(one.says, terms, demand, "", paper, "not recorded yet", "")
     low, high = (number_text(end, unit=unit) for end in (found.low, found.high))
     text = f"{number_text(found.value, unit=unit)} ({low} to {high})"
-    return StatementView(one.says, terms, demand, text, paper, found.outcome.value, CHIPS[found.outcome])
+    unlearned = " and ".join(judged.unlearned)
+    return StatementView(one.says, terms, demand, text, paper, outcome.value, CHIPS[outcome], unlearned)
 
 
 def sum_of(one: Inequality, figures: Mapping[str, float]) -> float | None:

@@ -41,13 +41,18 @@ log = logging.getLogger(__name__)
 
 
 class RecordedFigure(Frozen):
-    """A figure with its 95 % interval, its number of questions, and the figure of each run."""
+    """A figure with its 95 % interval, its number of questions, and the figure of each run.
+
+    `guess` is the figure of the best constant answer to each type of question. It is None for figures that are no
+    accuracies, and in records that are older than this field.
+    """
 
     value: float
     low: float
     high: float
     n: int
     runs: tuple[float, ...]
+    guess: float | None = None
 
 
 class RecordedStatement(Inequality):
@@ -139,12 +144,19 @@ class FindingRecord(Frozen):
         return datetime.fromisoformat(self.date)
 
 
-def record_figure(measured: Measurement, *, is_share: bool) -> RecordedFigure:
+def record_figure(measured: Measurement, *, is_share: bool, guess: float | None = None) -> RecordedFigure:
     low, high = interval_of_sum([(1.0, measured)])
     if is_share:  # the part of the runs can exceed 0 or 1
         low, high = max(0.0, low), min(1.0, high)
     runs = tuple(rounded(float(value)) for value in measured.values)
-    return RecordedFigure(value=rounded(measured.value), low=rounded(low), high=rounded(high), n=measured.n, runs=runs)
+    return RecordedFigure(
+        value=rounded(measured.value),
+        low=rounded(low),
+        high=rounded(high),
+        n=measured.n,
+        runs=runs,
+        guess=None if guess is None else rounded(guess),
+    )
 
 
 def describe_machine() -> dict[str, str]:

@@ -20,7 +20,7 @@ from webapp.leaderboards.models import Training
 from webapp.leaderboards.training.progress import ProgressLog
 from webapp.leaderboards.training.training_jobs import TrainingWaits
 
-SIGNS = {StatementOutcome.HELD: "held", StatementOutcome.NOT_HELD: "NOT HELD", StatementOutcome.UNDECIDED: "undecided"}
+SIGNS = {**{one: one.value for one in StatementOutcome}, StatementOutcome.NOT_HELD: "NOT HELD"}
 
 
 class Command(WatchingCommand):
@@ -115,7 +115,9 @@ class Command(WatchingCommand):
         self.stderr.write(f"Recorded: {records.store(record)} in the storage", str)
         if in_repository:
             self.stderr.write(f"Recorded: {records.write(record, folder=records.FOLDER)}", str)
-        for one in record.statements:
-            self.stdout.write(
-                f"{SIGNS[one.outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
-            )
+        for judged in pages.judged_statements(run.definition, run.size, record):
+            one, outcome = judged.found, judged.outcome
+            if one is not None and outcome is not None:
+                self.stdout.write(
+                    f"{SIGNS[outcome]:<10} {one.value:+.3f} ({one.low:+.3f} to {one.high:+.3f})  {one.says}"
+                )
