@@ -1,7 +1,7 @@
 """Plugins and hooks for all tests: the size of proofs, services, databases with empty tables, and garbage."""
 
 import gc
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
@@ -20,6 +20,18 @@ pytest_plugins = [
 
 # Modules and collected tests are no garbage. The search among them took a tenth of the processor time.
 gc.set_threshold(50_000)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exclude modules and collected tests, which live until the end, from all searches for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
 
 HYPOTHESIS_FULL = 2000
 settings.register_profile(
