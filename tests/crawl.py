@@ -4,6 +4,7 @@ Each answer is stored as a `Reply`, without the parts that are new in every answ
 two sites can be compared byte by byte and header by header. The crawler also finds pages and APIs that are added later.
 """
 
+import functools
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
+from django.conf import settings
 from django.test import Client
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver, get_resolver, resolve
 from django.utils.regex_helper import normalize
@@ -69,10 +71,7 @@ class Request(NamedTuple):
     @property
     def route(self) -> ResolverMatch | None:
         """Return the route of the address, or None if the address has no route."""
-        try:
-            return resolve(unquote(urlsplit(self.address).path))
-        except Resolver404:
-            return None
+        return _find_route(urlsplit(self.address).path, settings.ROOT_URLCONF)
 
     @property
     def kind(self) -> Kind:
@@ -80,6 +79,14 @@ class Request(NamedTuple):
         route, query = self.route, urlsplit(self.address).query.partition("=")[0]
         named = [(part, value) for part, value in route.kwargs.items() if part in NAMING] if route else []
         return (route.view_name if route else self.address, query, *named)
+
+
+@functools.cache
+def _find_route(path: str, urlconf: str) -> ResolverMatch | None:
+    try:
+        return resolve(unquote(path), urlconf)
+    except Resolver404:
+        return None
 
 
 class Reply(NamedTuple):
@@ -232,8 +239,17 @@ def _links(base: str, reply: Reply) -> Iterator[str]:
     if reply.is_page:
         text = reply.body.decode(errors="replace")
         found += [one or other for one, other in LINK.findall(text)] + QUOTED.findall(text)
-    for link in found:
-        parts = urlsplit(urljoin(f"http://testserver{base}", link.replace("&amp;", "&").split("#")[0]))
-        ours = parts.netloc == "testserver" and parts.scheme == "http" and not parts.path.startswith("/static/")
-        if ours and parts.query.count("=") <= MOST_FILTERS and "next=" not in parts.query:
-            yield parts._replace(scheme="", netloc="").geturl() or "/"
+    for link in dict.fromkeys(found):
+        address = _own_address("/" if link.startswith("/") else base, link)
+        if address is not None:
+            yield address
+
+
+@functools.cache
+def _own_address(base: str, link: str) -> str | None:
+    """Return the address of a link, or None if it leads to another site, to a static file, or has many filters."""
+    parts = urlsplit(urljoin(f"http://testserver{base}", link.replace("&amp;", "&").split("#")[0]))
+    ours = parts.netloc == "testserver" and parts.scheme == "http" and not parts.path.startswith("/static/")
+    if not ours or parts.query.count("=") > MOST_FILTERS or "next=" in parts.query:
+        return None
+    return parts._replace(scheme="", netloc="").geturl() or "/"
