@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from django.db import transaction
+from pytest_django.plugin import DjangoDbBlocker
 
 from annotations.models import Study
 from generation.models import Dataset, Export, Split
@@ -11,7 +13,7 @@ from tests.crawl import Replies, Reply, Request, crawl, reply_of
 from tests.riddle_site import BRIEFLY, MOST, MOST_LINKS, OTHER_WAYS, PEOPLE, STUDY, browser, site_with_link_only
 from webapp.leaderboards.models import Method, Submission
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = pytest.mark.slow  # not `django_db`, which ends the transaction that the tests share
 
 SLUG, TITLE = "undertow", "Murmuring brooks"
 KNOWN = (40, 41)  # a method and a submission that everybody may see
@@ -24,11 +26,19 @@ LISTS = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def linked_site(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Make a site with a link-only dataset for all tests of this module."""
+    with django_db_blocker.unblock(), site_with_link_only(SLUG, TITLE):
+        yield
+
+
 @pytest.fixture
-def linked(db: None) -> Iterator[Dataset]:
+def linked(linked_site: None) -> Iterator[Dataset]:
     """Give a link-only dataset with board, baselines, published method, suite, study, export and question set."""
-    with site_with_link_only(SLUG, TITLE):
+    with transaction.atomic():
         yield Dataset.objects.get(slug=SLUG)
+        transaction.set_rollback(True)
 
 
 def names_dataset(reply: Reply) -> bool:
