@@ -1,9 +1,10 @@
 """Pictures reveal only their content, in all storages, although their files have names that reveal withheld data."""
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from django.test import override_settings
 
 from generation.browsing.pictures import version_of
 from generation.models import Scene
@@ -15,42 +16,55 @@ from tests.services import S3
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
+ON_DISK = ("disk", "proxy")
 WAYS = (("GET", ()), ("HEAD", ()), ("GET", (("Range", "bytes=0-9"),)))
 
 
 @pytest.fixture(params=["disk", "proxy", pytest.param("bucket", marks=pytest.mark.full)])
 def kept(request: pytest.FixtureRequest, settings: Any) -> str:
     """Store files on disk, on disk with a proxy that sends them, or in a bucket; give the name of this way."""
-    settings.PROXY_SENDS_FILES = request.param == "proxy"
     if request.param == "bucket":
         s3: S3 = request.getfixturevalue("s3")
         settings.STORAGES = {**settings.STORAGES, "default": s3.storage}
     return str(request.param)
 
 
-@functools.cache
-def request_pictures(kept: str, secret: str) -> tuple[dict[str, dict[str, Reply]], set[str]]:
-    """Request each picture of the withheld split, kept in this way, as a stranger and as the owner.
+Replies = dict[str, Reply]
 
-    Return their answers, and the words that those to strangers may not contain.
-    """
+
+class Answers(NamedTuple):
+    """The answers to a stranger and to the owner, by the way in which files are sent, and the withheld words."""
+
+    stranger: dict[str, Replies]
+    owner: dict[str, Replies]
+    words: set[str]
+
+
+@functools.cache
+def request_pictures(ways: tuple[str, ...], secret: str) -> Answers:
+    """Request each picture of the withheld split as a stranger and as the owner; all ways have the same storage."""
     with riddle_site.site(secret):
-        scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test").select_related(
-            "split__dataset"
-        )
-        requests = [
-            Request(method, address, headers)
-            for scene in scenes
-            for address in addresses(scene)
-            for method, headers in WAYS
-        ]
-        replies = {}
-        for who in (STRANGERS[-1], "owner"):
-            client = riddle_site.browser(who)()
-            replies[who] = {
-                f"{one.method} {one.address} {one.headers}": apply_proxy(reply_of(client, one)) for one in requests
-            }
-        return replies, riddle_site.canaries()
+        stranger, owner = ({way: request_as(who, way) for way in ways} for who in (STRANGERS[-1], "owner"))
+        return Answers(stranger, owner, riddle_site.canaries())
+
+
+def request_as(who: str, way: str) -> Replies:
+    scenes = Scene.objects.filter(split__dataset__slug="riddles", split__name="test").select_related("split__dataset")
+    requests = [
+        Request(method, address, headers)
+        for scene in scenes
+        for address in addresses(scene)
+        for method, headers in WAYS
+    ]
+    client = riddle_site.browser(who)()
+    with override_settings(PROXY_SENDS_FILES=way == "proxy"):
+        return {f"{one.method} {one.address} {one.headers}": apply_proxy(reply_of(client, one)) for one in requests}
+
+
+def answers_of(kept: str) -> tuple[Answers, Answers]:
+    """Return the answers of the two sites that keep files in this way."""
+    first, second = (request_pictures(("bucket",) if kept == "bucket" else ON_DISK, secret) for secret in SECRETS)
+    return first, second
 
 
 def addresses(scene: Scene) -> list[str]:
@@ -67,14 +81,14 @@ def apply_proxy(reply: Reply) -> Reply:
 
 
 def test_strangers_get_the_same_pictures_for_all_withheld_data(kept: str) -> None:
-    replies, words = request_pictures(kept, SECRETS[0])
-    first = replies[STRANGERS[-1]]
-    assert [reply.status for reply in first.values()].count(200) == 4 * 2 * len(WAYS)
-    assert [(way, word) for way, reply in first.items() for word in words if reply.contains(word)] == []
-    assert request_pictures(kept, SECRETS[1])[0][STRANGERS[-1]] == first
+    first, second = answers_of(kept)
+    replies = first.stranger[kept]
+    assert [reply.status for reply in replies.values()].count(200) == 4 * 2 * len(WAYS)
+    assert [(way, word) for way, reply in replies.items() for word in first.words if reply.contains(word)] == []
+    assert second.stranger[kept] == replies
 
 
 def test_only_the_owner_gets_object_ids_and_they_depend_on_withheld_data(kept: str) -> None:
-    first, second = (request_pictures(kept, secret)[0]["owner"] for secret in SECRETS)
+    first, second = (answers.owner[kept] for answers in answers_of(kept))
     assert {reply.status for reply in first.values()} == {200}
     assert {way.split("/")[-2] for way in first if first[way].body != second[way].body} == {"ids"}
