@@ -1,7 +1,7 @@
 """Complete datasets: made, made once and stored again, or shared by all tests of a module."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from django.apps import apps
 from django.db import models, transaction
 from pytest_django.plugin import DjangoDbBlocker
 
+from generation.browsing import pictures
 from generation.engine.worlds import REGISTRY
 from generation.making import dataset_jobs
 from generation.models import Dataset
@@ -27,19 +28,21 @@ def finish(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def stored_again(make: Callable[[], Dataset]) -> Dataset:
+def stored_again(make: Callable[[], Dataset], *, key: Hashable = None) -> Dataset:
     """Return the dataset that `make` makes. It runs once in a process; later calls store the same rows and files again.
 
-    If there are other datasets already, it is made, because they may have the same keys.
+    Calls with the same `key` give the same dataset; without one, calls with the same function. If there are other
+    datasets already, it is made, because they may have the same keys. It is also made if files are kept in a bucket.
     """
-    if Dataset.objects.exists():
+    if Dataset.objects.exists() or files.local_path("") is None:
         return make()
-    if make not in _COPIES:
+    key = key or make
+    if key not in _COPIES:
         before = {table: set(table._base_manager.values_list("pk", flat=True)) for table in _tables()}
         dataset = make()
-        _COPIES[make] = _Copy(dataset, before)
+        _COPIES[key] = _Copy(dataset, before)
         return dataset
-    return _COPIES[make].store()
+    return _COPIES[key].store()
 
 
 class _Copy:
@@ -64,10 +67,11 @@ class _Copy:
             shutil.rmtree(_path(name), ignore_errors=True)
             if Path(self.folder.name, name).exists():
                 shutil.copytree(Path(self.folder.name, name), _path(name))
+        pictures._seen.cache_clear()  # it is kept by the names of files, which are the same again
         return Dataset.objects.get(pk=self.pk)
 
 
-_COPIES: dict[Callable[[], Dataset], _Copy] = {}
+_COPIES: dict[Hashable, _Copy] = {}
 
 
 def _tables() -> Iterator[type[models.Model]]:

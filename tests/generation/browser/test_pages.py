@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 from generation.models import Dataset
 from tests.generation import small
 from tests.generation.browser.screens import AND_ONE_AT_THE_GATE
-from tests.generation.complete_datasets import stored_again
 from tests.proof import sample
 
 pytestmark = pytest.mark.slow
@@ -37,7 +36,7 @@ PAGES = {
 @pytest.fixture
 def shapes(transactional_db: None) -> Dataset:
     """Give a complete public dataset."""
-    return stored_again(small.made)
+    return small.made()
 
 
 @pytest.fixture(

@@ -12,7 +12,6 @@ from generation.models import Dataset, Question
 from tests.generation import small
 from tests.generation.browser.screens import SCREENS
 from tests.generation.browser.test_pages import barriers
-from tests.generation.complete_datasets import stored_again
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +23,7 @@ STATES = ("", "?step=1", "?ask=1", "?ask=0&present=1", "?present=1&step=1", "?li
 @pytest.fixture
 def shapes(transactional_db: None) -> Dataset:
     """Give a complete public dataset."""
-    return stored_again(small.made)
+    return small.made()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from generation.exchange import exports
 from generation.making import imports
 from generation.models import Dataset, ImportedSplit, Question, Scene
 from tests.generation import small
-from tests.generation.complete_datasets import finish, stored_again
+from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats import releases
 from tests.worlds.clevr.formats.releases import scenes_of
 
@@ -51,7 +51,7 @@ def test_an_imported_export_has_the_same_hash(tmp_path: Path, beside: bool) -> N
 
 
 def test_questions_of_a_withheld_split_are_imported_without_answers(tmp_path: Path) -> None:
-    ours = stored_again(small.made_without_images)
+    ours = small.made(with_images=False)
     theirs = imported(exported(ours, tmp_path / "out"))
     back, made = hashes(theirs), hashes(ours)
     assert (back["train"], back["val"]) == (made["train"], made["val"]) and back["test"] != made["test"]

@@ -24,7 +24,7 @@ from generation.storage.split_index import SplitIndex
 from generation.verification import dataset as verifying
 from tests.clients import make_researcher
 from tests.generation import small
-from tests.generation.complete_datasets import finish, stored_again
+from tests.generation.complete_datasets import finish
 from tests.worlds.clevr.formats.releases import scenes_of
 from webapp.models import User
 
@@ -35,7 +35,7 @@ TWO_EACH = {"questions": {"per_scene": 2}}
 
 @pytest.fixture
 def shapes(db: None) -> Dataset:
-    return stored_again(small.made_without_images)
+    return small.made(with_images=False)
 
 
 @pytest.fixture

@@ -1,18 +1,16 @@
 """Fixtures: a small dataset that is made once per test module, and the people and browsers that look at it."""
 
-import functools
-
 import pytest
 from django.test import Client
 
 from generation.models import Dataset
 from tests.clients import client_of, make_researcher
 from tests.generation import small
-from tests.generation.complete_datasets import shared, stored_again
+from tests.generation.complete_datasets import shared
 from tests.generation.pages.routes import parts_of
 from webapp.models import User
 
-kept = shared(functools.partial(stored_again, small.made))
+kept = shared(small.made)
 
 
 @pytest.fixture

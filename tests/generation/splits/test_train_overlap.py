@@ -14,7 +14,6 @@ from generation.storage import files
 from generation.storage.split_index import FOLDER, SplitIndex, counts_of_all, open_digest
 from tests.engine.programs.test_skeleton import pairs_twin, skeleton_twin
 from tests.generation import small
-from tests.generation.complete_datasets import stored_again
 
 pytestmark = pytest.mark.django_db
 NAMES = ("seen_text", "seen_program", "seen_skeleton", "seen_pair")
@@ -53,13 +52,9 @@ def run_without(dataset: Dataset, kind: str) -> None:
     waiting.update(state="waiting")
 
 
-def make_shapes() -> Dataset:
-    return small.made(splits=SPLITS, with_images=False)
-
-
 @pytest.fixture
 def made() -> Dataset:
-    return stored_again(make_shapes)
+    return small.made(splits=SPLITS, with_images=False)
 
 
 def test_each_facet_equals_that_of_plain_sets(made: Dataset) -> None:

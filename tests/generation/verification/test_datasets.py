@@ -25,7 +25,6 @@ from generation.storage import files
 from generation.storage.split_index import FOLDER
 from generation.verification.dataset import scope_of, verify
 from tests.generation import small
-from tests.generation.complete_datasets import stored_again
 from tests.proof import SHARE
 
 pytestmark = pytest.mark.django_db
@@ -189,7 +188,7 @@ WHOLE = ("dataset's content hash", "secret's hash", "reference", "withheld")  # 
 
 @pytest.mark.slow
 def test_an_unchanged_dataset_is_proved_and_each_change_in_the_database_is_found():
-    dataset = stored_again(small.made)
+    dataset = small.made()
     verdict = verdict_of(dataset, rerender=3)
     assert verdict.findings == []
     assert {row.check for row in verdict.proved} >= {
@@ -211,7 +210,7 @@ def test_an_unchanged_dataset_is_proved_and_each_change_in_the_database_is_found
 
 @pytest.mark.slow
 def test_changes_are_found_even_if_the_split_is_sealed_again():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
     for name, (tamper, check) in RESEALED_CHANGES.items():
         with rolled_back():
@@ -234,7 +233,7 @@ def picture(rgb: Any) -> bytes:
 
 @pytest.mark.slow
 def test_changed_pictures_and_index_files_are_found():
-    dataset = stored_again(small.made)
+    dataset = small.made()
     train = dataset.splits.get(name="train")
     rows = list(train.scene_set.order_by("position"))
     places = [files.local_path(row.image) for row in rows]
@@ -280,7 +279,7 @@ def test_changed_pictures_and_index_files_are_found():
 
 @pytest.mark.slow
 def test_the_overlap_with_the_train_split_is_proved():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     dataset_jobs.work(dataset=dataset)
     val = dataset.splits.get(name="val")
     assert val.seen_digest
@@ -300,7 +299,7 @@ def test_the_overlap_with_the_train_split_is_proved():
 
 @pytest.mark.slow
 def test_derived_splits_are_proved_against_their_recipe():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
     question_sets.create(train, name="some", recipe=Recipe(parent="train", sample=6, seed=3))
     dataset_jobs.work(dataset=dataset)
@@ -331,7 +330,7 @@ def test_a_world_without_checks_of_its_own_gets_the_general_checks(made: Dataset
 
 
 def test_the_verdict_of_an_import_lists_what_cannot_be_proved():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     train = dataset.splits.get(name="train")
     _update(train, {"kind": Split.Kind.IMPORTED})
     Scene.objects.filter(split=train, position=2).update(view=None)
@@ -351,7 +350,7 @@ def test_the_verdict_of_an_import_lists_what_cannot_be_proved():
 
 
 def test_the_command_prints_what_was_proved():
-    stored_again(small.made_without_images)
+    small.made(with_images=False)
     out, err = StringIO(), StringIO()
     call_command("verify", "shapes", "--workers", "1", stdout=out, stderr=err)
     lines = out.getvalue().splitlines()
@@ -366,7 +365,7 @@ def test_the_command_prints_what_was_proved():
 
 
 def test_the_command_prints_findings_and_fails():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     row = first_question(dataset.splits.get(name="train"), answer_kind="yes-no")
     other = "no" if row.answer == "yes" else "yes"
     _update(row, {"answer": other})
@@ -395,7 +394,7 @@ def test_the_command_prints_findings_and_fails():
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_several_processes_give_the_same_verdict_as_one():
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     _update(first_question(dataset.splits.get(name="train")), {"text": "Is it so?"})
     alone, together = (verify(dataset, scope_of(dataset), workers=workers).to_json() for workers in (1, 2))
     assert alone == together and not alone["ok"]

@@ -20,7 +20,6 @@ from generation.making import dataset_jobs
 from generation.splits import question_sets
 from generation.splits.split_recipes import Recipe
 from tests.generation import small
-from tests.generation.complete_datasets import stored_again
 from tests.shared_data import shared_path
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -165,7 +164,7 @@ def test_the_command_gives_the_same_verdict_with_one_or_two_processes(folder: Pa
 
 
 def test_wording_and_balance_of_derived_splits_are_not_proved(tmp_path: Path):
-    dataset = stored_again(small.made_without_images)
+    dataset = small.made(with_images=False)
     question_sets.create(dataset.splits.get(name="train"), name="some", recipe=Recipe(parent="train", sample=6, seed=3))
     dataset_jobs.work(dataset=dataset)
     out = tmp_path / "out"
@@ -177,7 +176,7 @@ def test_wording_and_balance_of_derived_splits_are_not_proved(tmp_path: Path):
 
 
 def test_files_of_other_formats_are_proved_by_their_hashes(tmp_path: Path):
-    stored_again(small.made_without_images)
+    small.made(with_images=False)
     out = tmp_path / "out"
     call_command("export", "shapes", "--format", "jsonl", "--output", str(out), stdout=StringIO())
     verdict = verdict_of(out, format="jsonl")
