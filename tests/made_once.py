@@ -4,11 +4,15 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.test import TransactionTestCase
 
 from tests.services import create_database, drop_database, temporary_database, url_of_database
 from tests.webapp.commands import environment_of, manage
@@ -107,3 +111,32 @@ def django_db_modify_db_settings(
     if _is_sqlite():
         site: Path = request.getfixturevalue("migrated_site")
         shutil.copy(site / "horsesense.sqlite3", settings.DATABASES["default"]["TEST"]["NAME"])
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """On SQLite, keep a copy of the empty tables. After a test with real transactions it is copied back.
+
+    Django empties the tables one by one, which takes 45 ms of processor time; this takes 4 ms.
+    """
+    if not _is_sqlite():
+        return
+    tables = Path(settings.DATABASES["default"]["NAME"])
+    kept = tables.with_name("empty.sqlite3")
+    copy_tables(tables, kept)
+
+    def empty_tables(case: TransactionTestCase) -> None:
+        connection.close()
+        copy_tables(kept, tables)
+
+    TransactionTestCase._fixture_teardown = empty_tables
+
+
+def copy_tables(source: Path, target: Path) -> None:
+    """Copy an SQLite database over another one; wait for transactions of other connections, but not for ever."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target, timeout=60)) as other:
+        one.backup(other, progress=_check_end)
+
+
+def _check_end(status: int, remaining: int, total: int) -> None:
+    assert status == sqlite3.SQLITE_DONE, f"Expected to empty the tables after a test, got SQLite's status {status}."
