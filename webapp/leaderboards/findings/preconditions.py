@@ -1,4 +1,4 @@
-"""Whether a statement tests anything: each trained method in it must be better than guesses that see nothing.
+"""Whether a statement tests anything: each trained method in it must be better than constant answers.
 
 The guesses of a figure are the best constant answer to each type of question, chosen on the same questions. A method
 is better if the whole 95 % interval of its figure is above them. It counts where the method is better in at least one
