@@ -209,6 +209,22 @@ def remove(split: Split) -> None:
     split.delete()
 
 
+def describe_shift(split: Split) -> str:
+    """Return the true share of the questions that a rule of parity has thinned out; empty without such a rule."""
+    recipe = read_recipe(split.recipe)
+    if recipe.parity is None:
+        return ""
+    index, own = SplitIndex.open(split.source), SplitIndex.open(split)
+    before = Chooser(split.source, index).choose(recipe.model_copy(update={"parity": None}))
+    rare = "even" if recipe.parity.kept == "odd" else "odd"
+    others = [
+        code for code, text in enumerate(index.answer_values) if text.isdecimal() and int(text) % 2 == (rare == "odd")
+    ]
+    kept, of = (int(np.isin(codes, others).sum()) for codes in (own.answers, index.answers[before]))
+    share = f" ({100 * kept / of:.0f} %)" if of else ""
+    return f"{kept:,} of {of:,} questions with {rare} answers are kept{share}"
+
+
 def describe_recipe(split: Split) -> str:
     """Return a description of the questions of a derived split."""
     recipe = read_recipe(split.recipe)

@@ -346,9 +346,13 @@ def in_words(recipe: Recipe, *, n: int, parent: Split, index: SplitIndex | None)
 
 
 def _parity_in_words(rule: ParityRule, facets: Mapping[str, IndexedFacet]) -> str:
-    others = f"{float(100 - Fraction(str(rule.removed))):g} % of" if rule.removed < 100 else "none of"
+    if rule.removed == 100:
+        return f"with all {rule.kept} answers and none of the others"
+    if rule.removed == 0:
+        return "with all answers"
+    share = f"{float(100 - Fraction(str(rule.removed))):g} %"
     by = f" and {_label(facets.get(rule.grouped_by), rule.grouped_by)}" if rule.grouped_by else ""
-    return f"with all {rule.kept} answers and {others} the others, by answer{by}"
+    return f"with all {rule.kept} answers and {share} of each other answer{by} ({FEW} where that is less than one)"
 
 
 def _filter_in_words(text: str, facets: Mapping[str, IndexedFacet]) -> list[str]:

@@ -76,7 +76,9 @@ class Command(PlainCommand):
             self._drop(keys)
             raise
         for split in Split.objects.for_browse().filter(pk__in=keys).order_by("ordinal"):
-            self.stderr.write(f"{split}: {question_sets.describe_recipe(split)}")
+            shift = question_sets.describe_shift(split)
+            told = f"{split}: {question_sets.describe_recipe(split)}{f'; {shift}' if shift else ''}"
+            self.stderr.write(told)
             self.stdout.write(split.fingerprint)
 
     def _single(self, options: dict[str, Any]) -> Job:

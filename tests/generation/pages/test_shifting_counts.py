@@ -49,10 +49,13 @@ def test_the_form_of_a_question_set_links_to_the_page_with_its_filter(owner: Cli
 def test_the_page_says_what_it_makes_before_it_makes_it(owner: Client) -> None:
     page = owner.get(PAGE).content.decode()
     assert "It makes 3 question sets" in page and "<b>val-odd-even-90</b>" in page
-    assert "with all odd answers and 10 % of the others, by answer, sampled with seed 0" in page
-    assert "with all even answers and 10 % of the others" in page  # the question set of test
+    assert (
+        "with all odd answers and 10 % of each other answer (10 where that is less than one), sampled with seed 0"
+        in page
+    )
+    assert "with all even answers and 10 % of each other answer " in page  # the question set of test
     counted = owner.post(PAGE, {**NINETY, "removed": "50", "name": "half", "action": "count"}).content.decode()
-    assert "<b>test-half</b>" in counted and "50 % of the others" in counted
+    assert "<b>test-half</b>" in counted and "50 % of each other answer " in counted
     assert names_of_sets() == []
 
 
@@ -74,7 +77,7 @@ def test_the_button_makes_all_three_and_shows_them(owner: Client) -> None:
     again = Split.objects.filter(kind="derived", name__endswith="-again").order_by("ordinal")
     assert [split.fingerprint for split in again] == [split.fingerprint for split in (train, *others)]
     overview = owner.get("/datasets/rows/").content.decode()
-    assert "all odd answers and 10 % of the others, by answer and " in overview
+    assert "all odd answers and 10 % of each other answer and " in overview
     assert 'href="/datasets/rows/count-shifts/odd-even-90/"' in overview
 
 

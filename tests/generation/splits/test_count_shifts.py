@@ -176,7 +176,12 @@ def test_train_and_val_keep_one_parity_and_test_the_other(rows: Dataset, capsys:
             assert answers_of(split)[answer] == wanted
     said = capsys.readouterr()
     assert said.out == "".join(f"{split.fingerprint}\n" for split in made.values())
-    assert "where type is sum or largest, with all odd answers and 10 % of the others, by answer, sampled" in said.err
+    train = made["train-odd-even-90"]
+    kept = sum(count for answer, count in answers_of(train).items() if answer % 2 == 0)
+    of = sum(row[3] % 2 == 0 for row in numbers_of(train))
+    assert f"{kept} of {of} questions with even answers are kept ({100 * kept / of:.0f} %)" in said.err
+    assert kept > of / 10  # small groups keep ten questions
+    assert "where type is sum or largest, with all odd answers and 10 % of each other answer (10 where" in said.err
 
 
 def test_even_odd_keeps_even_answers_and_a_facet_makes_smaller_groups(rows: Dataset) -> None:
