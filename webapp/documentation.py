@@ -107,7 +107,6 @@ def contents() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def _first_line(name: str) -> str:
-    """Return the first line of a page's file. Pages list all titles, and the tables of the rest take 5 ms."""
     with _file(name).open(encoding="utf-8") as lines:
         return next(lines, "")
 

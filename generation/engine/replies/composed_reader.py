@@ -47,6 +47,7 @@ from generation.engine.replies.list_grammar import (
     NO_THING,
     NOT_BUT,
     NOT_HELD,
+    NOTHING_AS,
     NUMBERED_ROW,
     OPEN_END,
     OTHER_GOAL,
@@ -186,7 +187,11 @@ class ComposedReader:
             return True
         if later.given == SPOILT and not (named and named <= own and HAS_VERB.search(said)):
             return True
-        if STRONG_RETRACTION.search(said) or RETREAT.search(said) or (RETRACTION.search(said) and named):
+        if (
+            STRONG_RETRACTION.search(said)
+            or RETREAT.search(said)
+            or (RETRACTION.search(said) and (named or not self.form.is_set))
+        ):
             return True
         if TAKES_BACK.search(said):
             return True
@@ -312,6 +317,9 @@ class ComposedReader:
     def _stated(self, said: str) -> int:
         """Return the code of a sentence that is a list, or a known statement around one."""
         nothing = EMPTY_HANDS.fullmatch(said) if self.form.is_set else None
+        alone = NOTHING_AS.fullmatch(said) if self.form.is_set else None
+        if alone is not None and self._named(said) <= self._not_held(said):
+            return self.form.code(alone[1])
         if nothing is not None and EMPTY_TAIL.fullmatch(nothing["tail"] or nothing["end"] or ""):
             return self.form.empty
         code = self._listed(said)

@@ -14,6 +14,7 @@ STILL = r"(?: (?:still|now|currently|only|just|both|then|therefore|thus|finally|
 PERSON = (
     r"(?!(?:nobody|none|noone|who|whom|what|which|everybody|everyone|somebody|someone|anybody|anyone|nothing|it|this|"
     r"that|there|one|we|i|you|these|those|both|all|not|but|if|when|while|stopped|ceased|quit|was|were|by|after|before|"
+    r"never|hardly|rarely|barely|scarcely|almost|nearly|avoid\w*|forgot|hates?|without|bag|shop|basket|wrong|"
     r"story|text|passage|question|kitchen|garden|hallway|bathroom|bedroom|office|room|fridge|table|floor|box|"
     r"list)\b)[^\W\d_][\w-]{0,30}?"
 )
@@ -38,7 +39,9 @@ LISTED_ARE = re.compile(
     rf"(?:they|these|those|that|it|{OWN_NOUN}{HELD_BY})(?: (?:is|are|includes?|consists? of)|'s|"
     rf"'re){STILL}:? (?P<phrase>.+)"
 )
-ARE_LISTED = re.compile(rf"(?P<phrase>.+) (?:is|are) (?:the )?{OWN_NOUN}{HELD_BY}")
+ARE_LISTED = re.compile(
+    rf"(?P<phrase>.+) (?:is|are) (?:the )?{OWN_NOUN} (?:that |which )?{PERSON}(?:'s| is| are)?{STILL} {HOLDS}{STILL}"
+)
 ARE_HELD = re.compile(
     rf"(?P<phrase>.+?) (?:is|are|remains?|stays?){STILL} (?:(?:(?:being )?(?:carried|held) by|in the hands? of|"
     rf"with) {PERSON}|"
@@ -57,10 +60,11 @@ PATH_NOUN = (
 )
 PATH_IS = re.compile(
     rf"(?:{PATH_NOUN}|it|that|this)(?: (?:is|are|would be)|'s)(?: to)?(?: as follows)?:? (?P<phrase>.+)|"
-    r"(?:[\w ]{1,60}) (?:is reached|can be reached|is|be) by (?:going|heading|walking|moving) (?P<walk>.+)"
+    r"(?:the )?\w+ (?:is|can be) reached by (?:going|heading|walking|moving) (?P<walk>.+)"
 )
 LABEL_OF_PATH = (
-    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|reach|travel|walk)(?: \w+){{1,9}}|so|therefore|thus|"
+    rf"(?:{PATH_NOUN}|here(?:'s| is| are) {PATH_NOUN}|to (?:get|go|travel|walk)(?: from|"
+    rf" to) (?:the )?(?: ?\w+){{1,6}}|to reach the \w+|so|therefore|thus|"
     r"hence|conclusion)(?: is| are)?(?: as follows)?"
 )
 LABELLED_SET, LABELLED_PATH = (re.compile(rf"{label} ?[:=] ?(?P<phrase>.+)") for label in (LABEL_OF_SET, LABEL_OF_PATH))
@@ -87,6 +91,7 @@ EMPTY_TAIL = re.compile(
 )
 """Somebody carries nothing."""
 
+NOTHING_AS = re.compile(r"(nothing|none)(?: at all)?(?:(?:,| [-–—]|:|;) .+)?")
 LIST_LEAD = re.compile(
     rf"(?:(?:(?:the following|all|both|these) )?(?P<count>{ANY_NUMBER}|a single)(?: {NOUN})?(?:: ?| - |, )|"
     rf"(?:the )?{NOUN}: |"
@@ -97,7 +102,7 @@ LIST_TAIL = re.compile(
     r",? (?:and nothing else|only|too|as well|with (?:him|her|them)|in total|(?:right )?now|currently|"
     r"at (?:the|this) moment|at the end(?: of the story)?|in (?:his|her|their) (?:hands?|possession)|"
     r"i (?:think|believe|guess)|(?:in|at) the (?!end|start|beginning|story|text|passage|question|first|last|"
-    r"middle)\w+)$"
+    r"middle|past|fridge)\w+)$"
 )
 LIST_REASON = re.compile(
     r"(?:[,;–—]| -)? ?(?:\b(?:because|since|as) (?P<clause>(?:he|she|they|the|both|[\w-]+ (?:has|had|picked|took|got|"
@@ -114,7 +119,8 @@ APART_FROM = re.compile(r"(.+?)(?:,? (?:and|but)|,) (?:(?:certainly|definitely) 
 NOT_BUT = re.compile(r"not (?!only\b)(.+?),? but (?:rather )?(.+)")
 IN_BRACKETS = re.compile(r"\(([^()]{0,400})\)|\[([^\[\]]{0,400})\]|<([^<>]{0,400})>")
 HARMLESS_REMARK = re.compile(
-    r"(?:(?:both|\w+) )?(?:picked up|took|taken|got|grabbed)(?: (?!and\b|then\b|later\b|but\b|by\b|from\b)[\w-]+)*|"
+    r"(?:(?:both|\w+) )?(?:picked up|took|taken|got|grabbed)(?: (?!and\b|then\b|later\b|but\b|by\b|from\b|away\b|off\b|"
+    r"back\b)[\w-]+)*|"
     r"in that order|"
     rf"(?:{ANY_NUMBER}) (?:{NOUN}|steps?|moves?)|(?:final answer|total|in total)|(?:see |from )?lines? [\d, and]+|"
     r"from (?:the )?\w+|(?:from )?(?:the )?\w+(?: ?(?:→|->|to) ?(?:the )?\w+)+"
@@ -125,7 +131,7 @@ CLAUSE_BREAK = re.compile(
     r"(?<!,)(?<! and) so (?:he|she|they|the)\b|, (?:he|she|they) )"
 )
 DESCRIBED_ROW = re.compile(
-    r"(.{1,40}?)(?: [-–—] |: | \()(?:(?:mary|he|she|they|\w+) )?(?:picked up|took|taken|grabbed|got|acquired|"
+    r"(.{1,40}?)(?: [-–—] |: | \()(?:(?:he|she|they) )?(?:picked up|took|taken|grabbed|got|acquired|"
     r"collected)\b"
     r"(?: (?!and\b|then\b|later\b|but\b)[\w-]+)*\)?"
 )
@@ -151,7 +157,9 @@ LIST_FRAME = re.compile(
     r"this means(?: that)?|that means(?: that)?|the answer is|"
     rf"(?:based on|from|according to|given|looking at|considering|following|in|after|by tracking) (?:all |the |this |"
     rf"these |those |"
-    rf"that )*{ABOUT_TEXT}(?: [\w ]{{1,40}})?,)[,:!]? "
+    rf"that )*{ABOUT_TEXT}(?: [\w ]{{1,40}})?,|after (?:dropping|leaving|discarding|putting down|"
+    rf"giving away) [^,]{{1,40}},)"
+    r"[,:!]? "
 )
 WALK_FRAME = re.compile(
     r"(?:(?:so|therefore|thus|hence|ok|okay|sure|well|finally|first|next|then|afterwards|after that|now|and|but|yes|"
@@ -183,7 +191,8 @@ OTHER_GOAL = re.compile(r"^(?:first,? )?(?:to (?:get|go|reach|travel|walk|move)|
 LET_GO = (
     r"drop\w*|left(?! with)|leav\w+|gave|gives?|given|put|plac\w+|set|lay|laid|discard\w*|pass(?:ed|es)|hand(?:ed|"
     r"s) over|handed|gone|lost|threw|"
-    r"throws?|releas\w+|abandon\w*|got rid|gets? rid|let go|lets go|ate|eats?|fell|falls?|stole|no longer|no more|"
+    r"throws?|releas\w+|abandon\w*|got rid|gets? rid|let go|lets go|ate|eats?|drank|drinks?|ditch\w*|toss\w*|"
+    r"surrender\w*|fell|falls?|stole|no longer|no more|"
     r"before|earlier|"
     r"previously|used to|until|no|not|never|nor|neither|without|other|else"
 )
@@ -202,10 +211,11 @@ WAS_LET_GO = re.compile(
 LET_GO_ALL = re.compile(
     r"\b(?:drop\w*|left|leav\w+|put|plac\w+|set|lay|laid|discard\w*|gave|gives?|lost|threw|passed|handed|releas\w+|"
     r"abandon\w*|rid of|let go of|"
-    r"ate|took|takes?|stole|swap\w*) (?:down )?(?:it|them|that|this|everything|all|both|each)\b|\b(?:it|they|them|"
+    r"ate|drank|ditch\w*|toss\w*|took|takes?|grabs?|stole|swap\w*) (?:down )?(?:it|them|that|this|everything|all|"
+    r"both|each)\b|\b(?:it|they|them|"
     r"both|all)\b(?: \w+){0,3} "
     r"(?:dropped|fell|gone|lost|given|left|on the|in the|taken|anymore)\b|\b(?:has|have|holds|carries) (?:it|them|"
-    r"both) now\b|"
+    r"both) now\b|\bnow (?:has|have|holds|carries) (?:it|them|both)\b|"
     r"\bfrom (?:her|him|them)\b|\b(?:until|no longer)\b"
 )
 ALL_BUT = re.compile(
@@ -216,7 +226,7 @@ ALL_BUT = re.compile(
 TAKES_BACK = re.compile(
     r"^(?:no|nope|nah)\b|\b(?:kidding|joke|joking|reverse|opposite|wrong|incorrect|false|example|placeholder|guess|"
     r"backwards|"
-    r"student|candidate|mistake)\b"
+    r"student|candidate|mistake|correction|does(?:n't| not) work|nowhere|lost|blocked|belongs? to)\b"
 )
 ADDS = re.compile(
     r"^(?:(?P<is_weak>and|then|in addition)|also|plus|or|as well as|along with|together with|additionally|otherwise|"
