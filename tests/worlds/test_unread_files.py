@@ -203,7 +203,7 @@ def test_json_that_may_be_data_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["questions", "scenes"])
 def test_an_empty_list_is_refused(tmp_path: Path, kind: str) -> None:
     path = write(clevr(tmp_path, scenes=kind != "scenes") / f"CLEVR_val_{kind}.json", {"info": {}, kind: []})
-    assert f"{path.name}: Expected a list of {kind}, got an empty one" in refusal("clevr", tmp_path)
+    assert f"{path.name}: Expected records in {kind}, got an empty list" in refusal("clevr", tmp_path)
 
 
 # Pictures

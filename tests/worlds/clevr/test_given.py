@@ -111,7 +111,8 @@ def test_a_bad_scene_is_refused_and_named(tmp_path: Path, harm: Any, message: st
     ("text", "message"),
     [
         ("{}", "list of scenes or questions"),
-        ('{"questions": []}', "Expected a file with a list of scenes, got one of questions"),
+        ('{"questions": [{}]}', "Expected a file with a list of scenes, got one of questions"),
+        ('{"questions": []}', "Expected records in questions, got an empty list"),
         ("nothing", "Expected JSON"),
         ('{"scenes": [{"image_index": 1}', "Expected JSON"),
     ],

@@ -167,7 +167,9 @@ def sniff(file: Any, *, name: str) -> tuple[str, str]:
                 kind = key
                 first = text.first()
                 if first is None:
-                    raise NoList(f"Expected a list of {key}, got an empty one. Download the file again, or remove it.")
+                    raise NoList(
+                        f"Expected records in {key}, got an empty list. Download the file again, or remove it."
+                    )
                 split = _split_of(first) or split
                 break
             else:
