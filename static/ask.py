@@ -1394,11 +1394,11 @@ LET_GO_ALL = re.compile(
 )
 ALL_BUT = re.compile(
     r"^(?:when|while|once|until|as long as)\b|\bbut first\b|"
-    r"\b(?:all|everything|anything|everyone|any \w+|(?:all|any) (?:the )?\w+) (?:but|except|save|apart)\b|"
+    r"\b(?:all|everything|anything|anywhere|everyone|any \w+|(?:all|any) (?:the )?\w+) (?:but|except|save|apart)\b|"
     r"\b(?<!nothing )except\b|\bnot only\b|\b(?:part|half|some|one|piece) of\b"
 )
 TAKES_BACK = re.compile(
-    r"^(?:no|nope|nah)\b|\b(?:kidding|joke|joking|reverse|opposite|wrong|incorrect|false|example|placeholder|guess|"
+    r"^(?:no|nope|nah)\b|\b(?:kidding|joke|joking|revers\w+|opposite|wrong|incorrect|false|example|placeholder|guess|"
     r"backwards|"
     r"student|candidate|mistake|correction|does(?:n't| not) work|nowhere|lost|blocked|belongs? to)\b"
 )

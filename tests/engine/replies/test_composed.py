@@ -302,6 +302,8 @@ def test_parts_that_are_not_known(said: str, meant: str | None) -> None:
         (1, "Directions: go north, then go east", "n,e"),
         (1, "I would go north and then east.", "n,e"),
         (0, "Mary is carrying the apple, which she picked up in the kitchen, and the pear.", None),
+        (1, "Go anywhere but north, east.", None),
+        (1, "To get there: s, w. Reversed: e, n.", None),
     ],
 )
 def test_a_list_is_read_as_a_whole_or_not_at_all(kind: int, said: str, meant: str | None) -> None:
