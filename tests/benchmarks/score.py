@@ -97,7 +97,8 @@ def made_up(n: int) -> MadeUp:
         codes = chance.integers(1 << len(facet.values) if is_flags else len(facet.values), size=n)
         codes = codes.astype(np.min_scalar_type(int(codes.max()) + 1))
         slicings[facet.name] = Slicing(codes, len(facet.values), is_flags)
-    return MadeUp(expected, chance.integers(len(vocabulary), size=n).astype(np.int32), slicings)
+    truth = [chance.choice(expected.admitted[kind]) for kind in kinds]  # a reply is read as a possible answer only
+    return MadeUp(expected, np.array(truth, np.int32), slicings)
 
 
 def _rows(made: MadeUp) -> Iterator[dict[str, Any]]:

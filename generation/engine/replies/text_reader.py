@@ -60,7 +60,6 @@ TRUTH_LEAD = re.compile(
     r"^(?:based on|from|according to|looking at|judging by|in|given|after|upon|having) [^,.;:]{1,80}[,:] (?=(?:yes|"
     r"no|true|false|maybe)\b)"
 )
-NEXT_SENTENCE = re.compile(r"[.!?:]\s+(?=\S)")
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
