@@ -555,7 +555,7 @@ def check_file(page: Page, key: Key, people: dict[str, Person]) -> list[dict[str
     open_part(page, "Results", key)
     with page.expect_download() as download:
         page.get_by_role("link", name="Answers as CSV").click()
-    lines = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    lines = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
     pressed: Counter[tuple[str, ...]] = Counter()
     for number, person in enumerate(people.values(), start=1):
         for said in person.said:
