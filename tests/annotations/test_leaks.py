@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from annotations.answering import questions as asked_questions
 from annotations.answering.questions import positions as practice_positions
 from annotations.models import Participant, Study
 from generation.models import Dataset, Question, Scene
@@ -22,8 +23,9 @@ JSON = {"Accept": "application/json"}
 
 
 @pytest.fixture
-def study(shapes: Dataset) -> Study:
+def study(shapes: Dataset) -> Iterator[Study]:
     """Give a study whose secret data contain words that occur nowhere else."""
+    asked_questions._words_at.cache_clear()  # processes keep questions, because those of a sealed split never change
     questions = Question.objects.filter(split__dataset=shapes)
     questions.update(answer=RIGHT, source_id="zebra", spelling="zebra")
     practice_positions(shapes.splits.get(name="train"), least=1)  # found and cached before the scenes are changed
@@ -32,7 +34,8 @@ def study(shapes: Dataset) -> Study:
     names = {"identity": "bongo", "session": "serval", "comment": "okapi", "reason": "genet"}
     other = Participant.objects.create(study=study, **names)
     answered.put(other, study, 0, "okapi", number=0)
-    return study
+    yield study
+    asked_questions._words_at.cache_clear()
 
 
 class Browser(Visitor):
