@@ -148,7 +148,7 @@ class Week:
     def order_training(self) -> None:
         """Order a training. All trainings are the same, so that all must learn the same weights."""
         name = f"Words {len(self.trainings)}"
-        config = {"epochs": self.epochs, "patience": self.epochs}
+        config = {"epochs": self.epochs}
         self.first.python(TRAIN, {"board": BOARD, "config": config, "name": name})
         self.trainings.append(name)
 

@@ -152,6 +152,7 @@ PROCESS_BYTES = 60 * 2**20  # of a training process that has no examples yet
 COMPILER_BYTES = 160 * 2**20  # of Numba, which compiles a method's steps or loads them
 TEXT_BYTES = 500  # of a short text and its words as Python objects
 NUMBER_BYTES = 8
+FORMER_SETTINGS = ("patience",)  # in models of release 0.1; predictions do not depend on them
 PART_LABELS = {"supports": "supporting lines", "counts": "numbers as answers"}
 
 
@@ -305,10 +306,11 @@ class Learner(ABC):
         if about.get("method") != cls.name:
             raise BadTraining(f"Expected a model of {cls.name}, got one of {about.get('method')}.", where=path.name)
         try:
-            learner = cls(cls.read_config(about["config"]), seed=int(about["seed"]))
+            config = {name: value for name, value in about["config"].items() if name not in FORMER_SETTINGS}
+            learner = cls(cls.read_config(config), seed=int(about["seed"]))
             learner.examples_seen = int(about["examples_seen"])
             learner.restore(arrays, about["state"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadTraining(f"Expected a complete model, got one without {error}.", where=path.name) from error
         return learner
 
@@ -328,14 +330,19 @@ class EpochConfig(LearnerConfig):
     ----------
     epochs : int
         The largest number of passes through the training examples.
-    patience : int
-        The training stops after this number of epochs without a better accuracy on the validation examples.
+    patience_steps : int
+        The training stops after this number of steps without a better accuracy on the validation examples, at the end
+        of an epoch. It counts steps, because a network that has not begun to learn needs steps, and a small split has
+        few of them in an epoch.
+    least_steps : int
+        The training does not stop before this number of steps, unless all epochs are over.
     batch : int
         The number of examples in a step. If one example is left at the end of an epoch, the last step has one more.
     learning_rate : float
     """
 
     epochs: int = Field(50, ge=1, le=10_000)
-    patience: int = Field(10, ge=1, le=10_000)
+    patience_steps: int = Field(5_000, ge=1, le=10**9)
+    least_steps: int = Field(10_000, ge=0, le=10**9)
     batch: int = Field(64, ge=1, le=100_000)
     learning_rate: float = Field(0.001, gt=0, le=10)

@@ -55,6 +55,10 @@ class EpochLearner(Learner):
             `check` must be called every few seconds.
         """
 
+    def steps_of_epoch(self, train: Examples) -> int:
+        """Return the number of steps in an epoch; for several networks, those of the one with the fewest."""
+        return count_batches(len(train), self.config.batch)
+
     def training_state(self) -> Arrays:
         """Return the arrays that the next epoch needs besides `state`, for example the momenta of the optimiser."""
         return {}
@@ -63,7 +67,10 @@ class EpochLearner(Learner):
         """Restore the arrays that `training_state` returned."""
 
     def fit(self, train: Examples, val: Examples, *, report: TrainingReporter, checkpoint: Path | None = None) -> None:
-        """Train until `patience` epochs have not improved the accuracy on `val`. Keep the weights of the best epoch."""
+        """Train until `patience_steps` have not improved the accuracy on `val`, and keep the weights of the best epoch.
+
+        Every training has at least `least_steps`, or all its epochs.
+        """
         self.check_training(train, val)
         history = History() if checkpoint is None else History.read(checkpoint)
         self.begin(train)
@@ -71,7 +78,8 @@ class EpochLearner(Learner):
             self._take_over(checkpoint)
             report.recall(history.rows)
         best = history.best_state if history.epochs else None
-        while history.epochs < self.config.epochs and history.since_best < self.config.patience:
+        steps = self.steps_of_epoch(train)
+        while history.epochs < self.config.epochs and not self._has_settled(history, steps):
             report.begin_epoch(history.epochs, self.config.epochs)
             chance = np.random.Generator(np.random.PCG64([self.seed, history.epochs]))
             loss = self.run_epoch(train, chance, epoch=history.epochs, report=report)
@@ -88,6 +96,11 @@ class EpochLearner(Learner):
             report.progress(EpochProgress(*epochs, loss, share, history.best, self.examples_seen))
         assert best is not None
         self.restore(*best)
+
+    def _has_settled(self, history: "History", steps: int) -> bool:
+        """Return whether enough epochs of so many steps are done, and enough of them without a better accuracy."""
+        is_long = history.epochs * steps >= self.config.least_steps
+        return is_long and history.since_best * steps >= self.config.patience_steps
 
     def _keep(self, folder: Path, history: "History", best: tuple[Arrays, Mapping[str, Any]] | None) -> None:
         """Store the state after an epoch as a new checkpoint, and delete earlier checkpoints."""
@@ -169,6 +182,12 @@ class History:
 def batches_of(n: int, size: int, chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
     """Yield the numbers 0 to n - 1 in random order, in the batches of `cut_into_batches`."""
     return cut_into_batches(chance.permutation(n), size)
+
+
+def count_batches(n: int, size: int) -> int:
+    """Return the number of batches into which `cut_into_batches` cuts `n` numbers."""
+    whole, left = divmod(n, size)
+    return max(whole + (left > 1), 1)  # a batch of one number is joined to the one before
 
 
 def cut_into_batches(order: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:

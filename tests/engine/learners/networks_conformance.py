@@ -72,7 +72,7 @@ def numbered_counts(n: int) -> Examples:
     return replace(examples, texts=texts)
 
 
-SHORT = {"epochs": 40, "patience": 40, "batch": 16, "learning_rate": 0.005}
+SHORT = {"epochs": 40, "batch": 16, "learning_rate": 0.005}
 READING = {**SHORT, "embedding": 16, "units": 24}
 ANSWERING = {**READING, "layers": 1, "hidden": [32], "dropout": 0.0}
 SEEING = {**ANSWERING, "channels": [8, 16, 16], "pooling": "flat", "together": 2}
@@ -81,7 +81,6 @@ FUSING = {**CAPTION, "channels": [8, 8, 8], "normalised": True}
 RELATING = {
     **READING,
     "epochs": 100,
-    "patience": 100,
     "learning_rate": 0.01,
     "channels": [8, 16, 16],
     "pair": [24, 24],
@@ -90,7 +89,7 @@ RELATING = {
     "together": 2,
 }
 MODULATED = {**READING, "channels": [8, 16], "blocks": 2, "width_of_blocks": 12, "projection": 24, "hidden": 24}
-LONG = {**SHORT, "epochs": 120, "patience": 120}
+LONG = {**SHORT, "epochs": 120}
 VERIFYING = {**LONG, "filters": [8, 16, 16], "dropout": 0.0}
 ASKING = {**SHORT, "embedding": 16, "question": 24, "hidden": 32}
 READING_COUNTS = {**LONG, "embedding": 16, "question": 24, "channels": [8, 16], "together": 2}

@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from generation.engine.learners.base import Arrays, EpochProgress, Prediction, TrainingReporter
-from generation.engine.learners.epoch_learner import EpochLearner
+from generation.engine.learners.epoch_learner import EpochLearner, count_batches, cut_into_batches
 from generation.engine.learners.examples import Examples
 from tests.engine.learners.conformance import Interrupted, SilentReporter
 
@@ -65,8 +67,9 @@ class NotingReporter(SilentReporter):
             raise Interrupted
 
 
-def learner(*, epochs: int = 50) -> Scripted:
-    return Scripted(Scripted.read_config({"epochs": epochs, "patience": PATIENCE}), seed=1)
+def learner(*, epochs: int = 50, batch: int = COUNT, patience: int = PATIENCE, least: int = 0) -> Scripted:
+    config = {"epochs": epochs, "batch": batch, "patience_steps": patience, "least_steps": least}
+    return Scripted(Scripted.read_config(config), seed=1)
 
 
 def test_training_stops_after_some_epochs_without_a_better_accuracy() -> None:
@@ -76,6 +79,36 @@ def test_training_stops_after_some_epochs_without_a_better_accuracy() -> None:
     assert [progress.val_accuracy for progress in report.seen] == [right / COUNT for right in RIGHT[:LAST]]
     assert [progress.best_val_accuracy for progress in report.seen] == [0.3, 0.5, 0.5, 0.5, 0.6, 0.6, 0.6, 0.6]
     assert one.examples_seen == LAST * COUNT
+
+
+@given(
+    batch=st.integers(1, COUNT + 1),
+    patience=st.integers(1, 60),
+    least=st.integers(0, 60),
+    epochs=st.integers(1, len(RIGHT)),
+)
+def test_a_training_stops_after_the_steps_that_its_settings_give(
+    batch: int, patience: int, least: int, epochs: int
+) -> None:
+    """The twin counts each step of each epoch."""
+    steps = list(cut_into_batches(np.arange(COUNT), batch))
+    done, best_at, best, last = 0, 0, -1, 0
+    while last < epochs and not (last and done >= least and done - best_at >= patience):
+        for _ in steps:
+            done += 1
+        if RIGHT[last] > best:
+            best, best_at = RIGHT[last], done
+        last += 1
+    report = NotingReporter()
+    learner(epochs=epochs, batch=batch, patience=patience, least=least).fit(EXAMPLES, EXAMPLES, report=report)
+    assert len(report.seen) == last
+
+
+def test_a_small_split_does_not_end_a_training_that_has_not_begun_to_learn() -> None:
+    """With the usual settings, all epochs of a split with ten examples are fewer steps than a training has at least."""
+    usual, report = Scripted(Scripted.read_config({"epochs": len(RIGHT)}), seed=1), NotingReporter()
+    usual.fit(EXAMPLES, EXAMPLES, report=report)
+    assert (len(report.seen), usual.weights.tolist()) == (len(RIGHT), [len(RIGHT)])
 
 
 def test_the_weights_of_the_first_best_epoch_are_kept() -> None:
@@ -99,3 +132,8 @@ def test_a_training_that_continues_stops_at_the_same_epoch_with_the_same_weights
     one.fit(EXAMPLES, EXAMPLES, report=report, checkpoint=tmp_path)
     assert [progress.epoch for progress in report.seen] == list(range(stop + 1, LAST + 1))
     assert (one.weights.tolist(), one.examples_seen) == ([BEST], LAST * COUNT)
+
+
+@given(n=st.integers(1, 300), size=st.integers(1, 300))
+def test_batches_are_counted_as_they_are_cut(n: int, size: int) -> None:
+    assert count_batches(n, size) == len(list(cut_into_batches(np.arange(n), size)))

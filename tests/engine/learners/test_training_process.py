@@ -28,7 +28,7 @@ def order_in(folder: Path, *, method: str = "bag-of-words", device: str = "cpu",
     for name in ("train", "val"):
         write_by_items(folder / name, examples)
     write_by_items(folder / "test", examples.without_answers())
-    config = {"epochs": EPOCHS, "patience": EPOCHS, "batch": 4}
+    config = {"epochs": EPOCHS, "batch": 4}
     order = {"method": method, "config": config, "seed": 3, "threads": threads, "device": device, "predict": ["test"]}
     (folder / ORDER).write_text(json.dumps(order))
     return folder

@@ -231,7 +231,7 @@ def answers_of(site: dict[str, str], seed: int) -> list[str]:
 
 @pytest.mark.full
 def test_a_command_that_was_killed_is_resumed_with_the_same_answers(site: dict[str, str], tmp_path: Path) -> None:
-    order = order_of(tmp_path, epochs=8, patience=100, pause=0.6)
+    order = order_of(tmp_path, epochs=8, pause=0.6)
     killed = start([*order, "--seed", "1"], site)
     killed.kill()
     killed.communicate()
@@ -246,7 +246,7 @@ def test_a_command_that_was_killed_is_resumed_with_the_same_answers(site: dict[s
 
 @pytest.mark.full
 def test_ctrl_c_says_how_to_go_on(site: dict[str, str], tmp_path: Path) -> None:
-    order = order_of(tmp_path, epochs=8, patience=100, pause=0.6)
+    order = order_of(tmp_path, epochs=8, pause=0.6)
     stopped = start([*order, "--seed", "2"], site)
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1].decode()

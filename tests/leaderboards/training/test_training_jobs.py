@@ -183,7 +183,7 @@ def test_the_same_order_gives_the_same_answers_and_another_seed_gives_others(ord
 
 
 def test_a_training_whose_process_is_killed_goes_on_with_the_same_answers(order: TrainingOrder) -> None:
-    longer = order._replace(config={"epochs": 6, "patience": 100, "pause": 0.3})
+    longer = order._replace(config={"epochs": 6, "pause": 0.3})
     whole = answers_of(training_jobs.run_here(orders.create(longer)))
     pids: list[int] = []
 
@@ -209,7 +209,7 @@ def _holds(folder: Path, file: Path) -> bool:
 
 
 def test_a_training_that_was_cancelled_stops_and_continues_with_the_same_answers(order: TrainingOrder) -> None:
-    longer = order._replace(config={"epochs": 6, "patience": 100, "pause": 0.3})
+    longer = order._replace(config={"epochs": 6, "pause": 0.3})
     whole = answers_of(training_jobs.run_here(orders.create(longer)))
     made = training_jobs.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
     assert (made.state, made.submissions.count()) == (State.CANCELLED, 0)
@@ -220,7 +220,7 @@ def test_a_training_that_was_cancelled_stops_and_continues_with_the_same_answers
 
 
 def test_a_process_that_must_stop_gives_the_training_back(order: TrainingOrder) -> None:
-    made = orders.create(order._replace(config={"epochs": 50, "patience": 100, "pause": 0.2}))
+    made = orders.create(order._replace(config={"epochs": 50, "pause": 0.2}))
     try:
         with pytest.raises(KeyboardInterrupt):
             training_jobs.run_here(made, say=stop_at(1, lambda training: graceful_shutdown.ask()))
@@ -232,7 +232,7 @@ def test_a_process_that_must_stop_gives_the_training_back(order: TrainingOrder) 
 
 @pytest.mark.full  # the gate continues a training that was cancelled, and one that was killed
 def test_a_training_starts_again_where_its_folder_is_gone(order: TrainingOrder) -> None:
-    longer = order._replace(config={"epochs": 4, "patience": 100, "pause": 0.3})
+    longer = order._replace(config={"epochs": 4, "pause": 0.3})
     whole = answers_of(training_jobs.run_here(orders.create(longer)))
     made = training_jobs.run_here(orders.create(longer), say=stop_at(2, orders.cancel))
     files.drop_entry(training_jobs.folder_of(made))
@@ -415,7 +415,7 @@ def test_the_process_gets_the_threads_of_the_setting_and_the_device_of_the_order
 
 def test_the_program_ends_when_nobody_reads_it(order: TrainingOrder) -> None:
     """Its standard input is closed when the process that started it is killed."""
-    made = orders.create(order._replace(config={"epochs": 8, "patience": 100, "pause": 0.3}))
+    made = orders.create(order._replace(config={"epochs": 8, "pause": 0.3}))
     started: list[Any] = []
     popen = process.subprocess.Popen
 

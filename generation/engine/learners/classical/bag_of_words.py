@@ -80,7 +80,7 @@ class BagOfWords(EpochLearner):
     source = "Zhou et al. 2015, Simple Baseline for Visual Question Answering, the row BOW"
     uses = ExampleParts(stories=True)
     config_model: ClassVar[type[LearnerConfig]] = BagOfWordsConfig
-    mini: ClassVar[Mapping[str, Any]] = {"epochs": 30, "patience": 5}
+    mini: ClassVar[Mapping[str, Any]] = {"epochs": 30}
     config: BagOfWordsConfig
 
     def begin(self, train: Examples) -> None:

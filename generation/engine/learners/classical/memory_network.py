@@ -36,7 +36,7 @@ from generation.engine.learners.classical.memory_network_steps import (
     scores_of,
     spread,
 )
-from generation.engine.learners.epoch_learner import EpochLearner, batches_of
+from generation.engine.learners.epoch_learner import EpochLearner, batches_of, count_batches
 from generation.engine.learners.examples import Examples
 
 SPREAD = 0.1  # standard deviation of initial weights
@@ -87,7 +87,7 @@ class MemoryNetworkConfig(EpochConfig):
     """
 
     epochs: int = Field(120, ge=1, le=10_000)
-    patience: int = Field(120, ge=1, le=10_000)
+    patience_steps: int = Field(10**9, ge=1, le=10**9)  # the paper's training does not stop early
     batch: int = Field(32, ge=1, le=100_000)
     learning_rate: float = Field(0.01, gt=0, le=10)
     joint: bool = False
@@ -242,6 +242,10 @@ class MemoryNetwork(EpochLearner):
 
     def _read(self, group: Group, examples: Examples, rows: Ints) -> EncodedQuestions:
         return EncodedQuestions(group, examples, rows, memory=self.config.memory)
+
+    def steps_of_epoch(self, train: Examples) -> int:
+        """Return the number of steps in an epoch of the network with the fewest examples."""
+        return min(count_batches(len(readings.rows), self.config.batch) for readings in self.training_questions)
 
     def run_epoch(self, train: Examples, chance: np.random.Generator, *, epoch: int, report: TrainingReporter) -> float:
         """Pass through the training examples once with each network, and return the mean loss of the best ones."""

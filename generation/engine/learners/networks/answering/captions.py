@@ -65,7 +65,7 @@ class PictureAndCaptionConfig(CaptionConfig, SharedPictureConfig):
     normalised: bool = False
 
 
-MINI: Mapping[str, Any] = {"epochs": 20, "patience": 5, "learning_rate": 0.002}
+MINI: Mapping[str, Any] = {"epochs": 20, "learning_rate": 0.002}
 PICTURE_MINI: Mapping[str, Any] = {**MINI, "together": 2, "normalised": True}
 
 

@@ -51,6 +51,8 @@ class FilmConfig(SharedPictureConfig):
     """
 
     epochs: int = Field(80, ge=1, le=10_000)
+    patience_steps: int = Field(50_000, ge=1, le=10**9)
+    least_steps: int = Field(100_000, ge=0, le=10**9)
     learning_rate: float = Field(0.0003, gt=0, le=10)
     weight_decay: float = Field(0.00001, ge=0, le=1)
     height: int = Field(224, ge=8, le=1024)
@@ -124,7 +126,8 @@ class Film(PictureLearner):
     config: FilmConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 25,
-        "patience": 8,
+        "patience_steps": 5_000,
+        "least_steps": 10_000,
         "learning_rate": 0.001,
         "height": 64,
         "width": 96,

@@ -49,7 +49,6 @@ class PictureAndQuestionConfig(QuestionConfig, SharedPictureConfig):
 MINI: Mapping[str, Any] = {
     **QuestionLstm.mini,
     "epochs": 30,
-    "patience": 8,
     "height": 64,
     "width": 96,
     "together": 5,

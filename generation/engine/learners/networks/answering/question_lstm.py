@@ -38,6 +38,8 @@ class QuestionConfig(NetworkConfig):
     """
 
     epochs: int = Field(60, ge=1, le=10_000)
+    patience_steps: int = Field(50_000, ge=1, le=10**9)
+    least_steps: int = Field(100_000, ge=0, le=10**9)
     learning_rate: float = Field(0.0005, gt=0, le=10)
     embedding: int = Field(300, ge=1, le=4096)
     units: int = Field(512, ge=1, le=8192)
@@ -70,7 +72,8 @@ class QuestionLstm(TorchLearner):
     config: QuestionConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 15,
-        "patience": 4,
+        "patience_steps": 5_000,
+        "least_steps": 10_000,
         "batch": 128,
         "learning_rate": 0.002,
         "embedding": 32,

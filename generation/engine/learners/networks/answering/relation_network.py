@@ -48,6 +48,8 @@ class RelationConfig(SharedPictureConfig):
     """
 
     epochs: int = Field(250, ge=1, le=10_000)
+    patience_steps: int = Field(50_000, ge=1, le=10**9)
+    least_steps: int = Field(100_000, ge=0, le=10**9)
     learning_rate: float = Field(0.00025, gt=0, le=10)
     height: int = Field(128, ge=8, le=1024)
     width: int = Field(128, ge=8, le=1024)
@@ -115,7 +117,8 @@ class RelationNetwork(PictureLearner):
     config: RelationConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 25,
-        "patience": 8,
+        "patience_steps": 5_000,
+        "least_steps": 10_000,
         "learning_rate": 0.001,
         "height": 64,
         "width": 96,

@@ -63,7 +63,6 @@ class StoryLstm(TorchLearner):
     config: StoryLstmConfig
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 60,
-        "patience": 20,
         "learning_rate": 0.005,
         "embedding": 32,
         "lines": 20,

@@ -164,7 +164,6 @@ class Counter(RegionLearner):
     mini: ClassVar[Mapping[str, Any]] = {
         **REGION_MINI,
         "epochs": 15,
-        "patience": 5,
         "fusion": 128,
         "hidden": 128,
         "dropout": 0.1,

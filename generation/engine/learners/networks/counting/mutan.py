@@ -90,7 +90,6 @@ class Mutan(PictureLearner):
     network_model = MutanNetwork
     mini: ClassVar[Mapping[str, Any]] = {
         "epochs": 15,
-        "patience": 5,
         "height": 96,
         "width": 144,
         "together": 2,

@@ -136,7 +136,6 @@ def patch_boxes(side: int, *, like: Any) -> Any:
 MINI: Mapping[str, Any] = {
     **REGION_MINI,
     "epochs": 15,
-    "patience": 5,
     "channels": [16, 32, 48, 64],
     "patches": 3,
     "pair": 96,

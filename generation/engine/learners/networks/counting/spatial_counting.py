@@ -49,7 +49,7 @@ class SpatialCountingConfig(CountingConfig):
     """
 
     epochs: int = Field(30, ge=1, le=10_000)
-    patience: int = Field(30, ge=1, le=10_000)
+    patience_steps: int = Field(10**9, ge=1, le=10**9)  # the paper's training does not stop early
     learning_rate: float = Field(2e-5, gt=0, le=10)
     fusion: LayerSize = 768
     hidden: LayerSize = 1500
@@ -126,7 +126,6 @@ class SpatialCounting(RegressionLearner):
     mini: ClassVar[Mapping[str, Any]] = {
         **REGION_MINI,
         "epochs": 20,
-        "patience": 20,
         "fusion": 128,
         "hidden": 128,
         "attention": 64,

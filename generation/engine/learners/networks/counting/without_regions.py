@@ -64,10 +64,9 @@ class QuestionAndImageConfig(QuestionOnlyConfig, ImageOnlyConfig):
     """The settings of Q+I: those of Q-Only and of I-Only."""
 
 
-TEXT_MINI: Mapping[str, Any] = {"epochs": 15, "patience": 5, "embedding": 64, "question": 64, "hidden": 128}
+TEXT_MINI: Mapping[str, Any] = {"epochs": 15, "embedding": 64, "question": 64, "hidden": 128}
 IMAGE_MINI: Mapping[str, Any] = {
     "epochs": 15,
-    "patience": 5,
     "height": 96,
     "width": 144,
     "together": 2,

@@ -13,14 +13,14 @@ from generation.engine.learners.networks.picture_learner import SharedPictureCon
 
 HIDDEN = (128, 100, 50, 25, 25, 4)  # units of the perceptron's layers
 
-MINI: Mapping[str, Any] = {"batch": 32, "epochs": 15, "patience": 15}
+MINI: Mapping[str, Any] = {"batch": 32, "epochs": 15}
 
 
 class VerifierConfig(SharedPictureConfig):
     """The settings of both networks. The paper does not give the size of pictures and the dropout; these are ours.
 
-    The size `mini` has smaller batches: the answers get better only after the boxes are found, which takes about 500
-    steps. With batches of 128 and 2,000 examples, early stopping would end the training before that.
+    Both networks answer like a coin at first. PBN finds the boxes after about 500 steps, and CNN-LSTM begins to learn
+    after 3,000 to 6,000. The size `mini` has smaller batches, so an epoch has more steps.
 
     Attributes
     ----------
@@ -33,7 +33,6 @@ class VerifierConfig(SharedPictureConfig):
     height: int = Field(64, ge=8, le=1024)
     width: int = Field(96, ge=8, le=1024)
     epochs: int = Field(200, ge=1, le=10_000)
-    patience: int = Field(10, ge=1, le=10_000)
     batch: int = Field(128, ge=1, le=100_000)
     learning_rate: float = Field(0.001, gt=0, le=10)
     filters: tuple[LayerSize, LayerSize, LayerSize] = (20, 50, 100)
