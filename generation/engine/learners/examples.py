@@ -109,6 +109,16 @@ class Examples:
     def _places(self) -> dict[str, int]:
         return {answer: code for code, answer in enumerate(self.vocabulary)}
 
+    def rows_by_kind(self, *, joint: bool) -> dict[str, NDArray[np.int64]]:
+        """Return the positions of the examples of each type; with `joint`, those of all examples under one empty name.
+
+        Names are in the order in which they first occur.
+        """
+        found: dict[str, list[int]] = {}
+        for row, kind in enumerate(self.kinds):
+            found.setdefault("" if joint else kind, []).append(row)
+        return {name: np.array(rows, np.int64) for name, rows in found.items()}
+
     def select(self, positions: Sequence[int] | NDArray[np.integer]) -> "Examples":
         """Return the examples at these positions, in this order. Items and their pictures are shared, not copied."""
         at = [int(position) for position in positions]

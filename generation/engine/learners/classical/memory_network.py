@@ -40,7 +40,6 @@ from generation.engine.learners.epoch_learner import EpochLearner, batches_of, c
 from generation.engine.learners.examples import Examples
 
 SPREAD = 0.1  # standard deviation of initial weights
-ALL = ""  # the group of all questions in a joint training
 
 Ints = NDArray[np.int64]
 
@@ -212,7 +211,7 @@ class MemoryNetwork(EpochLearner):
     def begin(self, train: Examples) -> None:
         """Make the words and the initial weights of each group."""
         chance = np.random.Generator(np.random.PCG64(self.seed))
-        rows = self._rows(train)
+        rows = train.rows_by_kind(joint=self.config.joint)
         self.groups = {name: Group.of(name, train, some) for name, some in rows.items()}
         for group in self.groups.values():
             group.begin(self.config, chance)
@@ -232,13 +231,6 @@ class MemoryNetwork(EpochLearner):
         checkpoint = 2 * (kept + groups * network)  # as bytes, and as the bytes of the file
         read = (shape.questions + shape.other_questions) * config.memory
         return COMPILER_BYTES + NUMBER_BYTES * (kept + read + max(step, checkpoint))
-
-    def _rows(self, examples: Examples) -> dict[str, Ints]:
-        """Return the positions of the examples of each group."""
-        found: dict[str, list[int]] = {}
-        for row, kind in enumerate(examples.kinds):
-            found.setdefault(ALL if self.config.joint else kind, []).append(row)
-        return {name: np.array(rows, np.int64) for name, rows in found.items()}
 
     def _read(self, group: Group, examples: Examples, rows: Ints) -> EncodedQuestions:
         return EncodedQuestions(group, examples, rows, memory=self.config.memory)
@@ -304,7 +296,7 @@ class MemoryNetwork(EpochLearner):
         """Return the most likely answer to each question."""
         self.check_examples(examples)
         found = [self.default_answer] * len(examples)
-        for name, rows in self._rows(examples.without_answers()).items():
+        for name, rows in examples.rows_by_kind(joint=self.config.joint).items():
             if name in self.groups:
                 readings = self._read(self.groups[name], examples.without_answers(), rows)
                 guesses = self.groups[name].guess(readings, is_linear=self.is_linear)

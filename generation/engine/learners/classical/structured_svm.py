@@ -179,7 +179,7 @@ class StructuredSvm(LearnerWithoutCheckpoints):
         self.models = {}
         chance = np.random.Generator(np.random.PCG64(self.seed))
         done = 0
-        for name, rows in self._rows(train).items():
+        for name, rows in train.rows_by_kind(joint=self.config.joint).items():
             self.models[name] = model = model_of(train, rows)
             stories = list(model.stories(train, rows))
             assert train.supports is not None and train.answers is not None
@@ -202,18 +202,11 @@ class StructuredSvm(LearnerWithoutCheckpoints):
         words = shape.questions * (shape.example_words + 2 * shape.story_lines)
         return COMPILER_BYTES + NUMBER_BYTES * (weights + words) + TEXT_BYTES * shape.questions
 
-    def _rows(self, examples: Examples) -> dict[str, Ints]:
-        """Return the positions of the examples of each group."""
-        found: dict[str, list[int]] = {}
-        for row, kind in enumerate(examples.kinds):
-            found.setdefault("" if self.config.joint else kind, []).append(row)
-        return {name: np.array(rows, np.int64) for name, rows in found.items()}
-
     def predict(self, examples: Examples) -> list[Prediction]:
         """Return the most likely answer to each question."""
         self.check_examples(examples)
         found = [next(iter(self.models.values())).answers[0]] * len(examples)
-        for name, rows in self._rows(examples).items():
+        for name, rows in examples.rows_by_kind(joint=self.config.joint).items():
             model = self.models.get(name)
             if model is not None:
                 for row, story in zip(rows, model.stories(examples, rows), strict=True):
