@@ -15,6 +15,7 @@ CLASSICAL = {
     "bag-of-words": "bag_of_words:BagOfWords",
     "structured-svm": "structured_svm:StructuredSvm",
     "memn2n": "memory_network:MemoryNetwork",
+    "memnn": "memnn:MemNN",
 }
 NETWORKS: dict[str, str] = {
     "lstm": "answering.question_lstm:QuestionLstm",

@@ -29,6 +29,7 @@ CASES = {
     "bag-of-words": Case(STORIES, {"epochs": 200, "batch": 16, "learning_rate": 0.05}, 0.8),  # it sees no order
     "structured-svm": Case(FEWER, {}, 1.0),
     "memn2n": Case(FEWER, {**MEMORY, "epochs": 200, "linear_epochs": 20, "halve_every": 100}, 0.95),
+    "memnn": Case(STORIES, {"nonlinear": True, "adaptive": True, "embedding": 20, "learning_rate": 0.1}, 0.95),
 }
 assert CASES.keys() == CLASSICAL.keys()
 CHECKS = [
@@ -47,7 +48,9 @@ def test_learners_conform(name: str, check: Check) -> None:
         check(find_learner(name), case.examples, case.settings)
 
 
-@pytest.mark.parametrize(("name", "least"), [("n-grams", 0.6), ("structured-svm", 1.0), ("memn2n", 0.9)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("n-grams", 0.6), ("structured-svm", 1.0), ("memn2n", 0.9), ("memnn", 0.9)]
+)
 def test_one_model_can_learn_all_types_of_questions(name: str, least: float) -> None:
     case = CASES[name]
     learner = train(find_learner(name), STORIES, {**case.settings, "joint": True})
@@ -57,7 +60,7 @@ def test_one_model_can_learn_all_types_of_questions(name: str, least: float) -> 
     assert share is not None and share >= least
 
 
-@pytest.mark.parametrize("name", ["n-grams", "structured-svm", "memn2n"])
+@pytest.mark.parametrize("name", ["n-grams", "structured-svm", "memn2n", "memnn"])
 def test_types_that_were_not_trained_get_an_answer(name: str) -> None:
     known = STORIES.select([row for row, kind in enumerate(STORIES.kinds) if kind == "where"])
     learner = train(find_learner(name), known, {**CASES[name].settings})

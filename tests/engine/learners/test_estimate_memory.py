@@ -32,6 +32,7 @@ SMALL_TRIALS: dict[str, Trial] = {
     "bag-of-words": ("bag-of-words", 400, {"epochs": 1}),
     "structured-svm": ("structured-svm", 400, {"epochs": 1}),
     "memn2n": ("memn2n", 400, {"epochs": 1, "embedding": 300, "starts": 1, "joint": True}),
+    "memnn": ("memnn", 400, {"epochs": 1, "phrase": 3, "embedding": 300}),
 }
 LARGE_TRIALS: tuple[Trial, ...] = (
     ("n-grams", 20_000, {}),
@@ -39,6 +40,7 @@ LARGE_TRIALS: tuple[Trial, ...] = (
     ("bag-of-words", 2000, {"epochs": 1, "batch": 100_000}),
     ("structured-svm", 4000, {"epochs": 1, "joint": True}),
     ("memn2n", 4000, {"epochs": 1}),
+    ("memnn", 4000, {"epochs": 1, "phrase": 3, "nonlinear": True, "adaptive": True, "joint": True}),
     ("memn2n", 1000, {"epochs": 1, "batch": 100_000, "embedding": 1000, "memory": 300}),
 )
 NETWORK_TRIALS: tuple[Trial, ...] = (
