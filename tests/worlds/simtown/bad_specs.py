@@ -18,6 +18,11 @@ def shares(**changes: Any) -> dict[str, Any]:
 FAULTS: dict[str, tuple[dict[str, Any], str, tuple[str, ...]]] = {
     "a parameter that there is not": ({"scene": {"cars": 3}}, "scene.cars", ("known key",)),
     "more entities than there are": ({"entities": 65}, "entities", ("64", "65")),
+    "an unknown placement": (
+        {"distractor_placement": "near"},
+        "distractor_placement",
+        ("'beside' or 'random'", "near"),
+    ),
     "too few entities": ({"entities": 3}, "entities", ("4", "3")),
     "half an entity": ({"entities": 5.5}, "entities", ("integer", "5.5")),
     "shares of subjects that do not sum to one": (

@@ -1,4 +1,4 @@
-"""The fingerprints of simtown-mini and of one with a distractor: `python -m tests.worlds.simtown.fingerprints`.
+"""The fingerprints of simtown-mini and of two with a distractor: `python -m tests.worlds.simtown.fingerprints`.
 
 It writes them to `fingerprints.json` in this folder. Run it, and raise ENGINE_VERSION, if the output is meant to
 change. `--print` prints them instead.
@@ -15,6 +15,13 @@ DATASETS: dict[str, dict[str, Any]] = {
     "simtown-mini, four relations and a distractor": {
         "base": "simtown-mini",
         "distractor": True,
+        "questions": {"relations": ["left", "right", "front", "behind"]},
+        "splits": {"train": {"scenes": 40}, "val": {"scenes": 10}, "test": {"scenes": 20}},
+    },
+    "simtown-mini, four relations and a distractor at random": {
+        "base": "simtown-mini",
+        "distractor": True,
+        "distractor_placement": "random",
         "questions": {"relations": ["left", "right", "front", "behind"]},
         "splits": {"train": {"scenes": 40}, "val": {"scenes": 10}, "test": {"scenes": 20}},
     },

@@ -13,6 +13,7 @@ from generation.engine.worlds.simtown.spec import SimTownSpec
 
 WORLD, MAKER = get_world("simtown"), get_maker("simtown")
 BASES = tuple(f"simtown-k{count}{third}" for count in (5, 15, 60) for third in ("", "-distractor"))
+RANDOM_BASES = tuple(f"simtown-k{count}-random-distractor" for count in (5, 15, 60))
 ALL_RELATIONS = {"questions": {"relations": ["left", "right", "front", "behind"]}}
 
 

@@ -11,12 +11,18 @@ from generation.engine.worlds.simtown.programs import RELATIONS
 from generation.engine.worlds.simtown.road import GAP, LANE_NAMES, SWAY, reach, sizes
 from generation.engine.worlds.simtown.scene import DIGITS, LaneName, Vehicle
 from generation.engine.worlds.simtown.scene_sampling import ASIDE, SEEN, aside
-from generation.engine.worlds.simtown.spec import StreetParameters
+from generation.engine.worlds.simtown.spec import PlacementName, StreetParameters
 from generation.engine.worlds.simtown.street import LANES
 
 
 def place_vehicles(
-    names: Sequence[str], relation: str, *, margin: float, parameters: StreetParameters, chance: Stream
+    names: Sequence[str],
+    relation: str,
+    *,
+    margin: float,
+    parameters: StreetParameters,
+    chance: Stream,
+    placement: PlacementName = "beside",
 ) -> tuple[Vehicle, ...] | None:
     """Return what `scene_sampling.place_vehicles` returns."""
     axis = GROUND_AXES[RELATIONS[relation]]
@@ -26,8 +32,12 @@ def place_vehicles(
             continue
         spots = [first, second]
         if len(names) > 2:
-            third = _third(names[2], first, second, relation, margin=margin, chance=chance)
-            if third is None:
+            third: Spot | None
+            if placement == "beside":
+                third = _third(names[2], first, second, relation, margin=margin, chance=chance)
+            else:
+                third = _spot(names[2], chance)
+            if third is None or _overlap(third, first) or _overlap(third, second):
                 continue
             spots.append(third)
         placed = tuple(

@@ -23,6 +23,7 @@ from tests.worlds.simtown.made import (
     ALL_RELATIONS,
     BASES,
     MAKER,
+    RANDOM_BASES,
     WORLD,
     items,
     make_items,
@@ -135,7 +136,7 @@ def another_scene(item: Item) -> Item:
     raise AssertionError
 
 
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("base", (*BASES, *RANDOM_BASES))
 def test_ours_hold(base: str) -> None:
     spec = spec_of(base)
     for split, some in items(base, proof.size(10_000 // len(BASES))).items():
@@ -143,8 +144,9 @@ def test_ours_hold(base: str) -> None:
             assert checks(one, spec.for_split(split)) == set(), one
 
 
-def test_ours_hold_with_all_four_relations() -> None:
-    spec = sized("simtown-k15-distractor", train=proof.size(4_000), **ALL_RELATIONS)
+@pytest.mark.parametrize("base", ["simtown-k15-distractor", "simtown-k15-random-distractor"])
+def test_ours_hold_with_all_four_relations(base: str) -> None:
+    spec = sized(base, train=proof.size(4_000), **ALL_RELATIONS)
     for one in make_items(spec, "train"):
         assert checks(one, spec) == set(), one
 
@@ -194,6 +196,29 @@ def test_too_few_visible_pixels_are_found(item: Item) -> None:
     assert checks(item, spec_of("simtown-k15-distractor", scene={"least_pixels": fewest})) == set()
     hidden = behind_another(item)
     assert "scenes" in checks(hidden, spec_of("simtown-k15-distractor", scene={"least_pixels": 100}))
+
+
+def about_the_third(item: Item, *, is_subject: bool) -> Item:
+    """Return a true question with the distractor as the subject, or as the object."""
+    first, _, third = scene_of(item).vehicles
+    subject, other = (third, first) if is_subject else (first, third)
+    relation = next(name for name in ("left", "right") if twin.metres(subject, other, name) >= SPEC.questions.margin)
+    chance = stream(seed=0, split="", index=0, stage=Stage.WORDS)
+    return in_question(
+        text=say(subject.entity, relation, other.entity, chance),
+        program=program_of(subject.entity, relation, other.entity),
+        kind=relation,
+        answer=Answer("yes", AnswerKind.YES_NO),
+    )(item)
+
+
+@pytest.mark.parametrize("is_subject", [True, False])
+def test_a_random_distractor_that_makes_a_question_true_is_found(is_subject: bool) -> None:
+    spec = spec_of("simtown-k15-random-distractor")
+    some = items("simtown-k15-random-distractor", 80)["train"]
+    item = next(one for one in some if abs(twin.metres(*scene_of(one).vehicles[::2], "left")) >= 1.6)
+    assert checks(item, spec) == set()
+    assert checks(about_the_third(item, is_subject=is_subject), spec) == {"rules"}
 
 
 def close_calls() -> Iterator[tuple[SimTownScene, str]]:

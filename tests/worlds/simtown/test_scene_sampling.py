@@ -51,9 +51,10 @@ def test_places_are_those_of_the_slow_search(relation: str) -> None:
         choice = stream(seed=seed, split="which", index=0, stage=Stage.SAMPLE)
         choice.shuffle(names)
         some, margin = names[: 2 + choice.below(2)], choice.choice([0.5, 1.5, 3.0, 6.0])
+        settings = {"margin": margin, "parameters": parameters, "placement": choice.choice(["beside", "random"])}
         fast, slow = (stream(seed=seed, split="where", index=0, stage=Stage.SAMPLE) for _ in range(2))
-        placed = place_vehicles(some, relation, margin=margin, parameters=parameters, chance=fast)
-        assert placed == place_twin.place_vehicles(some, relation, margin=margin, parameters=parameters, chance=slow)
+        placed = place_vehicles(some, relation, chance=fast, **settings)
+        assert placed == place_twin.place_vehicles(some, relation, chance=slow, **settings)
         assert fast.random() == slow.random()
         found += placed is not None
     assert found > proof.size(2_000, most=30)

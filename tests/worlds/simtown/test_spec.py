@@ -43,18 +43,33 @@ def test_a_spec_with_everything_changed_survives_json() -> None:
 
 
 def test_presets_are_those_of_the_paper() -> None:
-    """Four numbers of entities, with and without a distractor; 60,000 scenes to train, 1,000 and 2,000 others."""
-    names = tuple(PRESETS)
+    """Four numbers of entities, without a distractor and with one of both placements, and the paper's sizes."""
+    names, thirds = tuple(PRESETS), ("", "-distractor", "-random-distractor")
     assert names[0] == "simtown-mini"
-    assert list(names[1:]) == [f"simtown-k{k}{third}" for third in ("", "-distractor") for k in (5, 15, 31, 60)]
+    assert list(names[1:]) == [f"simtown-k{k}{third}" for third in thirds for k in (5, 15, 31, 60)]
     for name in names[1:]:
         spec = spec_of(name)
         assert name.startswith(f"simtown-k{spec.entities}")
         assert spec.distractor == name.endswith("-distractor")
+        assert spec.distractor_placement == ("random" if name.endswith("-random-distractor") else "beside")
         assert [spec.splits[split].scenes for split in ("train", "val", "test")] == [60_000, 1_000, 2_000]
         assert spec.for_split("train") == spec.for_split("val") == spec
         assert spec.for_split("test").questions.frequencies == "uniform"
         assert spec.questions.relations == ["left", "right"]
+
+
+def test_the_placement_is_in_the_json_only_if_it_is_random() -> None:
+    """Specs of earlier releases do not have the field, and stored specs are compared as text."""
+    assert "distractor_placement" not in spec_of("simtown-k15-distractor").to_json()
+    assert spec_of("simtown-k15-distractor", distractor_placement="beside") == spec_of("simtown-k15-distractor")
+    assert spec_of("simtown-k15-random-distractor").to_json()["distractor_placement"] == "random"
+
+
+def test_the_placement_of_a_split_can_be_another_one() -> None:
+    spec = spec_of("simtown-k15-distractor", splits={"test": {"overrides": {"distractor_placement": "random"}}})
+    assert [spec.for_split(split).distractor_placement for split in ("train", "test")] == ["beside", "random"]
+    spec = spec_of("simtown-k15-random-distractor", splits={"test": {"overrides": {"distractor_placement": "beside"}}})
+    assert [spec.for_split(split).distractor_placement for split in ("train", "test")] == ["random", "beside"]
 
 
 def test_overrides_of_a_split_are_laid_over_the_dataset() -> None:

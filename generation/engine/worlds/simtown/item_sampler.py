@@ -16,8 +16,8 @@ from generation.engine.seeding import Stream
 from generation.engine.worlds.simtown.frequencies import pair_table, replacement_table
 from generation.engine.worlds.simtown.programs import REVERSED, program_of, relation_of
 from generation.engine.worlds.simtown.question_text import say
-from generation.engine.worlds.simtown.scene import SimTownScene
-from generation.engine.worlds.simtown.scene_sampling import place_vehicles, sample_street
+from generation.engine.worlds.simtown.scene import SimTownScene, Vehicle
+from generation.engine.worlds.simtown.scene_sampling import is_refuted, place_vehicles, sample_street
 from generation.engine.worlds.simtown.spec import SimTownSpec
 
 YES, NO = Answer("yes", AnswerKind.YES_NO), Answer("no", AnswerKind.YES_NO)
@@ -71,14 +71,7 @@ class ItemSampler:
         """Return an item whose question has the answer yes if `holds`; raise `Exhausted`, naming `where`."""
         for replaced in range(ATTEMPTS):
             wanted = self._statement(holds)
-            names = [wanted.first, wanted.second, *([wanted.third] if wanted.third is not None else [])]
-            vehicles = place_vehicles(
-                names,
-                wanted.holds,
-                margin=self.spec.questions.margin,
-                parameters=self.spec.scene,
-                chance=self.scenes,
-            )
+            vehicles = self._place(wanted)
             if vehicles is None:
                 continue
             scene = SimTownScene.model_construct(
@@ -95,6 +88,25 @@ class ItemSampler:
             where=where,
             count=ATTEMPTS,
         )
+
+    def _place(self, wanted: QuestionPlan) -> tuple[Vehicle, ...] | None:
+        """Return vehicles of which the question is true or false as planned, or None if no place is found.
+
+        A random scene in which a question about the distractor is true is drawn again. The direction of the relation
+        that holds for the pair is drawn again with it, because it says where the distractor has most room.
+        """
+        names = [wanted.first, wanted.second, *([wanted.third] if wanted.third is not None else [])]
+        margin, placement, holds = self.spec.questions.margin, self.spec.distractor_placement, wanted.holds
+        for _ in range(ATTEMPTS):
+            placed = place_vehicles(
+                names, holds, margin=margin, parameters=self.spec.scene, chance=self.scenes, placement=placement
+            )
+            if placed is None or placement == "beside" or wanted.way != "wrong":
+                return placed
+            if is_refuted(wanted.relation, placed, margin=margin, chance=self.choices):
+                return placed
+            holds = self.choices.choice((wanted.relation, REVERSED[wanted.relation]))
+        return None
 
     def _question(self, wanted: QuestionPlan, answer: Answer) -> Question:
         program = program_of(wanted.subject, wanted.relation, wanted.other)

@@ -23,7 +23,7 @@ LEVELS = (
     ),
     LevelAttribute(
         "distractors",
-        "a third vehicle beside the object of the question",
+        "a third vehicle, the distractor",
         "distractor",
         Trend.LESS,  # the first value of the facet is yes
         named({"distractor": False}, {"distractor": True}, {"distractor": True}),

@@ -30,6 +30,7 @@ def find_places(
     most: float,
     within: float,
     is_across: bool,
+    is_beside: bool,
     tries: int,
 ) -> tuple[int, Floats]:
     """Try random places until two or three vehicles do not overlap and are related as a question needs.
@@ -42,11 +43,13 @@ def find_places(
     axis : (2,) float64
         The direction on the ground in which the first vehicle is at least `margin` metres from the second.
     margin, most : float
-        Metres; a third vehicle is less than `most` apart from the second along the axis.
+        Metres; a third vehicle beside the second is less than `most` apart from it along the axis.
     within : float
-        Metres along the street around the second vehicle in which half of the places of a third one are tried.
+        Metres along the street around the second vehicle in which half of the places beside it are tried.
     is_across : bool
         Whether the relation is left or right of.
+    is_beside : bool
+        Whether a third vehicle is beside the second. Otherwise it is at any place.
     tries : int
 
     Returns
@@ -62,7 +65,14 @@ def find_places(
             put(chance, rooms, places, number)
         if overlap(rooms, places, 0, 1) or metres(places, 0, 1, axis) < margin:
             continue
-        if rooms.shape[0] == 2 or put_third(chance, rooms, places, axis, most, within, is_across):
+        if rooms.shape[0] == 2:
+            return used, places
+        if is_beside:
+            is_placed = put_beside(chance, rooms, places, axis, most, within, is_across)
+        else:
+            put(chance, rooms, places, 2)
+            is_placed = is_free(rooms, places)
+        if is_placed:
             return used, places
     return 0, places
 
@@ -90,7 +100,7 @@ def put_aside(chance: np.random.Generator, places: Floats, number: int, lane: in
 
 
 @compiled
-def put_third(
+def put_beside(
     chance: np.random.Generator,
     rooms: Floats,
     places: Floats,
@@ -114,8 +124,7 @@ def put_third(
             put(chance, rooms, places, 2)
         elif not put_in_lane_of_second(chance, rooms, places):
             continue
-        is_free = not (overlap(rooms, places, 2, 0) or overlap(rooms, places, 2, 1))
-        if is_free and abs(metres(places, 2, 1, axis)) < most:
+        if is_free(rooms, places) and abs(metres(places, 2, 1, axis)) < most:
             return True
     return False
 
@@ -134,6 +143,12 @@ def put_in_lane_of_second(chance: np.random.Generator, rooms: Floats, places: Fl
     places[2, X] = round(low + at if at < left else high - (left + right - at), DIGITS)
     put_aside(chance, places, 2, lane)
     return True
+
+
+@compiled
+def is_free(rooms: Floats, places: Floats) -> bool:
+    """Return whether the third vehicle overlaps neither of the others."""
+    return not (overlap(rooms, places, 2, 0) or overlap(rooms, places, 2, 1))
 
 
 @compiled

@@ -65,13 +65,21 @@ class SimTownProver(PictureProver):
         yes = self._is_true(scene, subject, relation, other)
         came = question.answer.text if question.answer else None
         proof.same("answers", "yes" if yes else "no", came, question=number)
+        if scene.distractor and self.spec.distractor_placement == "random":
+            third = scene.vehicles[-1].entity
+            words = "a distractor that is neither the object nor a subject of which the question is true"
+            proof.hold("rules", third != other and not (yes and third == subject), words, third, question=number)
+        elif scene.distractor:
+            self._prove_beside(scene, relation, other, question=number, proof=proof)
+
+    def _prove_beside(self, scene: SimTownScene, relation: str, other: str, *, question: int, proof: Proof) -> None:
         second = scene.number_of(other)
-        if scene.distractor and second is not None and second != len(scene.vehicles) - 1:
+        if second is not None and second != len(scene.vehicles) - 1:
             apart = stand_apart(
                 scene.vehicles[-1], scene.vehicles[second], relation, margin=aside(relation, self.spec.questions.margin)
             )
             words = f"a distractor neither {RELATIONS[relation]} nor {RELATIONS[REVERSED[relation]]} the object"
-            proof.hold("rules", not apart, words, scene.vehicles[-1], question=number)
+            proof.hold("rules", not apart, words, scene.vehicles[-1], question=question)
 
     def _is_true(self, scene: SimTownScene, subject: str, relation: str, other: str) -> bool:
         first = [one for one in scene.vehicles if one.entity == subject]

@@ -12,7 +12,7 @@ from generation.engine.worlds.simtown.place_search import find_places
 from generation.engine.worlds.simtown.programs import RELATIONS, REVERSED
 from generation.engine.worlds.simtown.road import LANE_NAMES, reach, sizes
 from generation.engine.worlds.simtown.scene import DIGITS, Building, Street, Thing, Vehicle, is_related
-from generation.engine.worlds.simtown.spec import StreetParameters
+from generation.engine.worlds.simtown.spec import PlacementName, StreetParameters
 from generation.engine.worlds.simtown.street import BUILDINGS, EDGE, FRONTS, HOUSE_COLOURS, ROWS, THINGS
 
 ASIDE = 0.5  # margins that a third vehicle is left or right of the second at most: people see them side by side
@@ -49,20 +49,29 @@ def _things(chance: Stream) -> Iterator[Thing]:
 
 
 def place_vehicles(
-    names: Sequence[str], relation: str, *, margin: float, parameters: StreetParameters, chance: Stream
+    names: Sequence[str],
+    relation: str,
+    *,
+    margin: float,
+    parameters: StreetParameters,
+    chance: Stream,
+    placement: PlacementName = "beside",
 ) -> tuple[Vehicle, ...] | None:
-    """Return vehicles at random places: the first is in the relation to the second, a third one in neither direction.
+    """Return vehicles at random places: the first is in the relation to the second. A third one is a distractor.
 
     Parameters
     ----------
     names : sequence of str
         Two or three entities.
     relation : str
-        A name of `RELATIONS`. The third vehicle is neither in it nor in its reverse to the second.
+        A name of `RELATIONS`.
     margin : float
         Metres.
     parameters : StreetParameters
     chance : Stream
+    placement : str
+        With `beside`, the third vehicle is neither in the relation nor in its reverse to the second. With `random`, it
+        is at any place.
 
     Returns
     -------
@@ -80,6 +89,7 @@ def place_vehicles(
             most,
             ASIDE * margin,
             relation in ("left", "right"),
+            placement == "beside",
             left,
         )
         if used == 0:
@@ -94,6 +104,18 @@ def place_vehicles(
     return None
 
 
+def is_refuted(claim: str, placed: Sequence[Vehicle], *, margin: float, chance: Stream) -> bool:
+    """Return whether to use a scene for the false claim that its third vehicle is in a relation to the second.
+
+    If the vehicles are in neither direction of the relation, the reverse claim is false, too. Such a scene is used half
+    of the time. So scenes have the same distribution as without a claim, if both directions are claimed equally often.
+    """
+    _, second, third = placed
+    if is_related(third, second, RELATIONS[claim], margin=margin):
+        return False
+    return is_related(third, second, RELATIONS[REVERSED[claim]], margin=margin) or chance.random() < 0.5
+
+
 @cache
 def _room(name: str) -> tuple[float, ...]:
     """Return a row of `find_places`' rooms."""
@@ -101,7 +123,7 @@ def _room(name: str) -> tuple[float, ...]:
 
 
 def aside(relation: str, margin: float) -> float:
-    """Return how many metres a distractor is apart from the object at most, in the direction of a relation.
+    """Return how many metres a distractor beside the object is at most apart from it, in the direction of a relation.
 
     In front and behind, two vehicles in one lane look side by side whatever the camera's slant makes of them.
     """

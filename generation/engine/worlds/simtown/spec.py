@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from generation.engine.spec import COMMON, LIMITS, BaseSpec, Frozen, PresetFiles, limit_mark
 from generation.engine.worlds.simtown.entities import ENTITIES
@@ -24,6 +24,7 @@ SIDE = COMMON | limit_mark("side")
 NAMES = tuple(one.name for one in ENTITIES)
 FEWEST = 4  # with fewer, the most frequent entity of Zipf's law would be in more than half of the pairs
 RelationName = Literal["left", "right", "front", "behind"]
+PlacementName = Literal["beside", "random"]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
 
@@ -132,12 +133,24 @@ class SimTownSpec(BaseSpec):
     distractor: bool = Field(
         default=False,
         title="Distractor",
-        description="a third vehicle beside the object of the question",
+        description="a third vehicle",
+        json_schema_extra=COMMON,
+    )
+    distractor_placement: PlacementName = Field(
+        default="beside",
+        title="Placement of the distractor",
+        description="beside the object of the question, or at random as in the paper",
         json_schema_extra=COMMON,
     )
     scene: StreetParameters = StreetParameters()
     questions: QuestionParameters = QuestionParameters()
     images: SimTownImageParameters = SimTownImageParameters()
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the default placement, which specs of earlier releases do not have."""
+        data: dict[str, Any] = plain(self)
+        return {name: value for name, value in data.items() if name != "distractor_placement" or value != "beside"}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -202,8 +215,8 @@ def _arbitrary(name: str) -> str:
 
 def _by_size(name: str) -> Any:
     rest = name.removeprefix("simtown-")
-    number = rest.removeprefix("k").removesuffix("-distractor")
-    return (rest != "mini", rest.endswith("distractor"), int(number) if number.isdigit() else 0)
+    number, _, third = rest.removeprefix("k").partition("-")
+    return (rest != "mini", third, int(number) if number.isdigit() else 0)
 
 
 PRESETS: Mapping[str, dict[str, Any]] = PresetFiles(PACKAGE, order=_by_size)
