@@ -24,6 +24,7 @@ from generation.engine.learners.networks.counting.spatial_counting import (
     entropy_of,
 )
 from generation.engine.learners.networks.encoders import COLOURS
+from generation.engine.learners.networks.relations.layers import ACTIVE, HIDDEN, Perceptron
 from generation.engine.learners.networks.relations.predicate_boxes import BoxModule, PredicateBoxesConfig
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from tests.engine.learners import made_examples
@@ -255,10 +256,35 @@ def sums_over_pairs() -> None:
     compare(layer(*map(torch.from_numpy, (first, second)), fast, *map(torch.from_numpy, (question, weights))), slow)
 
 
+def perceptron() -> None:
+    """Bingham et al. 2017, appendix 6.5: 128, 100, 50, 25, 25 and 4 units with ReLU, also after the last layer.
+
+    At first, each unit of the last layer gives about `ACTIVE`, so that it can learn.
+    """
+    assert HIDDEN == (128, 100, 50, 25, 25, 4)
+    vectors = random(40, 9)
+    for module in [Perceptron(9) for _ in range(20)]:
+        assert (module(torch.from_numpy(vectors)) - ACTIVE).abs().max() < ACTIVE
+    slow, module = vectors, _lively(Perceptron(9))
+    for layer in (one for one in module.layers if isinstance(one, torch.nn.Linear)):
+        slow = np.array([relu(linear(layer, row)) for row in slow])
+    assert (slow == 0).any()
+    compare(module(torch.from_numpy(vectors)), slow)
+
+
+def _lively(module: Any) -> Any:
+    """Return a module whose linear layers have larger weights, so that its results differ."""
+    with torch.no_grad():
+        for layer in module.modules():
+            if isinstance(layer, torch.nn.Linear):
+                layer.weight *= 4
+    return module
+
+
 def box_module() -> None:
     """Bingham et al. 2017, figure 4: the embedding of the label is joined to each pixel, here one after the other."""
     config = PredicateBoxesConfig(filters=(3, 4, 5), label_embedding=2)
-    module = BoxModule(config, labels=4, picture=(11, 9)).eval()
+    module = _lively(BoxModule(config, labels=4, picture=(11, 9))).eval()
     images, labels = random(2, COLOURS, 11, 9), np.array([[1, 3], [2, 1]])
     slow = np.zeros((2, 2, 4))
     for row, side in np.ndindex(2, 2):
@@ -299,6 +325,7 @@ TWINS = (
     entropy,
     sum_of_scores,
     sums_over_pairs,
+    perceptron,
     box_module,
 )
 

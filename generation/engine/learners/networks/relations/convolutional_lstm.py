@@ -13,10 +13,10 @@ from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.relations.layers import (
     HIDDEN,
     MINI,
+    Perceptron,
     VerifierConfig,
     convolutions,
     flat_size,
-    perceptron,
 )
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 
@@ -41,7 +41,7 @@ class ConvolutionalLstmNetwork(nn.Module):
         super().__init__()
         self.picture = nn.Sequential(*convolutions((3, *config.filters), config.dropout), nn.Flatten())
         self.question = QuestionEncoder(words, embedding=config.embedding, units=config.units)
-        self.decision = perceptron(flat_size(picture, config.filters) + config.units)
+        self.decision = Perceptron(flat_size(picture, config.filters) + config.units)
         self.answer = nn.Linear(HIDDEN[-1], answers)
 
     def forward(self, batch: QuestionBatch) -> Any:

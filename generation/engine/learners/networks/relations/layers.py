@@ -12,6 +12,7 @@ from generation.engine.learners.networks.optional_torch import nn
 from generation.engine.learners.networks.picture_learner import SharedPictureConfig
 
 HIDDEN = (128, 100, 50, 25, 25, 4)  # units of the perceptron's layers
+ACTIVE = 0.5  # what each unit of the last layer gives at first; as a side of a box, it is the picture's middle
 
 MINI: Mapping[str, Any] = {"batch": 32, "epochs": 15}
 
@@ -63,12 +64,25 @@ def flat_size(picture: tuple[int, int], filters: Sequence[int]) -> int:
     return math.prod(halve(side, len(filters)) for side in picture) * filters[-1]
 
 
-def perceptron(inputs: int) -> Any:
-    """Return the layers of `HIDDEN` with ReLU between them.
+class Perceptron(nn.Module):
+    """The layers of `HIDDEN`, each with a ReLU after it, as in the paper.
 
-    The last layer has no ReLU: with ReLU, often all of its four units give 0 for every input, so learning stops.
+    Earlier models had no ReLU after the last layer. Their weights have other names, so `restore` refuses them.
+
+    Parameters
+    ----------
+    inputs : int
+        The number of features.
     """
-    layers = nn.Sequential()
-    for before, after in pairwise((inputs, *HIDDEN)):
-        layers.extend([nn.Linear(before, after), nn.ReLU()])
-    return layers[:-1]
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential()
+        for before, after in pairwise((inputs, *HIDDEN)):
+            self.layers.extend([nn.Linear(before, after), nn.ReLU()])
+        # With random biases, units of the last layer are often 0 for every input, and then they learn nothing.
+        nn.init.constant_(self.layers[-2].bias, ACTIVE)
+
+    def forward(self, features: Any) -> Any:
+        """Return the activations `(batch, 4)` of the last layer for features `(batch, inputs)`."""
+        return self.layers(features)

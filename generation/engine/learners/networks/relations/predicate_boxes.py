@@ -21,12 +21,12 @@ from generation.engine.learners.networks.picture_learner import PictureLearner
 from generation.engine.learners.networks.relations.layers import (
     HIDDEN,
     MINI,
+    Perceptron,
     VerifierConfig,
     after_convolution,
     convolution,
     convolutions,
     flat_size,
-    perceptron,
 )
 from generation.engine.learners.networks.torch_learner import QuestionBatch
 from generation.engine.program import Program
@@ -95,7 +95,7 @@ class BoxModule(nn.Module):
             after_convolution(first, config.dropout),
             *convolutions(config.filters, config.dropout),
             nn.Flatten(),
-            perceptron(flat_size(picture, config.filters)),
+            Perceptron(flat_size(picture, config.filters)),
         )
 
     def forward(self, images: Any, labels: Any) -> Any:
@@ -114,7 +114,7 @@ class PredicateBoxesNetwork(nn.Module):
         super().__init__()
         self.boxes = BoxModule(config, labels=labels, picture=picture)
         self.relation = nn.Embedding(relations, config.relation_embedding)
-        self.decision = perceptron(2 * BOX + config.relation_embedding)
+        self.decision = Perceptron(2 * BOX + config.relation_embedding)
         self.answer = nn.Linear(HIDDEN[-1], answers)
 
     def forward(self, images: Any, labels: Any, relations: Any) -> tuple[Any, Any]:
