@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from generation.engine.endless_dataset import Batches, EndlessDataset
     from generation.engine.spec import BaseSpec
 
-ENGINE_VERSION = "4"
+ENGINE_VERSION = "5"
 
 
 def stream(

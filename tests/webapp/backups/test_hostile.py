@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from generation.engine import ENGINE_VERSION
 from generation.engine.errors import EngineError
 from generation.models import Dataset
 from tests import proof
@@ -92,7 +93,7 @@ HEADERS: dict[str, tuple[Callable[[Members], Members], str]] = {
     "unknown keys": (with_json("header.json", more=1), "header.json to say who wrote it"),
     "a later release": (
         with_json("header.json", release="9.9", migrations={"generation": ["0001_initial", "9999_later"]}),
-        "got one of release 9.9 (engine 4) with generation.9999_later. Use that release.",
+        f"got one of release 9.9 (engine {ENGINE_VERSION}) with generation.9999_later. Use that release.",
     ),
     "another app": (with_json("header.json", migrations={"studies": ["0001_initial"]}), "with studies.0001_initial"),
     "other columns": (with_json("header.json", tables={"webapp.User": ["id"]}), "Expected the tables of release"),

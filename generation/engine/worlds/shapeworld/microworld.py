@@ -112,9 +112,20 @@ class Microworld:
         mask = scope[0] & ~references[0]
         if not _is_number(mask, is_two=selector in NEAR_OF_TWO):
             return (0, mask)
-        row = self.distances[references[0].bit_length() - 1]
+        return self._best(mask, self._beats_near(references[0], selector))
+
+    def nearer_than_another(self, scope: int, reference: int, selector: str) -> int:
+        """Return the entities of a scope that are clearly closer to the reference, or farther, than at least one other.
+
+        The original program takes each of them for the closest or the farthest.
+        """
+        beats, numbers = self._beats_near(reference, selector), list(members(scope & ~reference))
+        return sum(any(beats(one, other) == TRUE for other in numbers) << one for one in numbers)
+
+    def _beats_near(self, reference: int, selector: str) -> Callable[[int, int], Truth]:
+        row = self.distances[reference.bit_length() - 1]
         sign = 1 if SELECTED_BY[selector] == "closer" else -1
-        return self._best(mask, lambda one, other: _clear(sign * (row[other] - row[one]), self.thresholds.distance))
+        return lambda one, other: _clear(sign * (row[other] - row[one]), self.thresholds.distance)
 
     def beats(self, relation: str, one: int, other: int) -> Truth:
         """Return the truth of a relation from one entity to another, as selectors use it."""

@@ -35,8 +35,10 @@ from generation.engine.worlds.shapeworld.logical_form import (
     CACHED,
     Conjunction,
     Meaning,
+    Noun,
     QuantifiedStatement,
     Relation,
+    SelectedEntity,
     Statement,
     head_of,
     is_proper,
@@ -271,12 +273,23 @@ def _is_definitely_false(statement: Statement, seen: NamedMicroworld) -> bool:
     """Return whether a statement is false in every reading.
 
     "Not to the left of a circle" has two readings if there is no circle, as has "not to the left of the circle" if
-    there are two.
+    there are two. In the original program, "the closest square" is each square that is closer than another one.
     """
     body = statement.body
     if isinstance(body, Relation) and body.negated and not _refers(body, seen):
         return False
-    return truth_of(program_of(statement), seen.world) == FALSE
+    return truth_of(program_of(statement), seen.world) == FALSE and not _fits_another_nearby(statement, seen)
+
+
+def _fits_another_nearby(statement: Statement, seen: NamedMicroworld) -> bool:
+    """Return whether the body fits an entity that the original program takes for the closest, or for the farthest."""
+    if not isinstance(statement, QuantifiedStatement) or not isinstance(statement.restrictor, SelectedEntity):
+        return False
+    selector, noun, near = statement.restrictor
+    reference = 0 if near is None else seen.meant_by(near)
+    if reference.bit_count() != 1 or not isinstance(statement.body, Noun):
+        return False
+    return seen.meant_by(statement.body) & seen.world.nearer_than_another(seen.meant_by(noun), reference, selector) > 0
 
 
 def _refers(body: Relation, seen: NamedMicroworld) -> bool:
