@@ -8,6 +8,9 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
+from generation.engine.worlds.shapeworld.formats.original_serialization import caption_model, polish, reverse_polish
+from generation.engine.worlds.shapeworld.parsing import Parser
+from generation.engine.worlds.shapeworld.vocabulary import ShapeVocabulary
 from generation.making import dataset_jobs
 from generation.models import Dataset, Question
 from tests.generation.complete_datasets import finish
@@ -79,6 +82,15 @@ def test_an_export_has_the_layout_of_the_original_and_no_withheld_data(tmp_path:
     ]
     assert "<td>yes" not in (test / "data.html").read_text()
     assert "<td>no" not in (test / "data.html").read_text()
+
+
+def test_the_readme_of_an_export_describes_the_notations_of_its_captions(tmp_path: Path) -> None:
+    create_dataset("existential")
+    call_command("export", "worlds", "--format", "shapeworld", "--output", str(tmp_path / "out"))
+    readme = " ".join((tmp_path / "out" / "README.md").read_text().split())
+    model = caption_model(Parser(ShapeVocabulary()).parse("There is a red square."))
+    assert f"after it in Polish notation, as in `{' '.join(polish(model))}`" in readme
+    assert f"before it in reverse Polish notation, as in `{' '.join(reverse_polish(model))}`" in readme
 
 
 def test_several_captions_of_a_world_are_alternatives(tmp_path: Path) -> None:

@@ -240,7 +240,9 @@ def _layout(dataset: ExportDataset) -> Iterator[str]:
     yield "  - `world-N.png`: pictures; `caption.txt`: captions word by word; `caption_length.txt`: how many words;"
     yield "  - `agreement.txt`: 1.0 where the caption fits, else 0.0, where answers may be shown;"
     yield "  - `caption_pn.txt`, `caption_rpn.txt`: captions in Polish and reverse Polish notation, with their lengths;"
-    yield "    how many parts a noun or a joined caption has is a symbol of its own, `2 EntityType`;"
+    yield "    the number of parts of a noun or a joined caption is a separate symbol, after it in Polish notation,"
+    yield "    as in `EntityType 2 Attribute-shape-square Attribute-color-red`, and before it in reverse Polish"
+    yield "    notation, as in `Attribute-shape-square Attribute-color-red 2 EntityType`;"
     yield "  - `caption_model.json`, `world_model.json`: captions and microworlds as the original models them;"
     yield "  - `data.html`: a page to look at."
 

@@ -205,13 +205,13 @@ def _related(body: Relation) -> Model:
 
 
 def polish(model: Model) -> list[str]:
-    """Return a caption's model in Polish notation: each component comes before its parts."""
+    """Return a caption's model in Polish notation: each component, then the number of its parts, then its parts."""
     symbols, parts = _notation(model)
     return [*symbols, *(symbol for part in parts for symbol in polish(part))]
 
 
 def reverse_polish(model: Model) -> list[str]:
-    """Return a caption's model in reverse Polish notation: each component comes after its parts."""
+    """Return a caption's model in reverse Polish notation: the parts, then the number of them, then the component."""
     symbols, parts = _notation(model)
     return [*(symbol for part in parts for symbol in reverse_polish(part)), *reversed(symbols)]
 
