@@ -61,12 +61,7 @@ class StoryLstm(TorchLearner):
     config_model: ClassVar[type[LearnerConfig]] = StoryLstmConfig
     network_model = StoryNetwork
     config: StoryLstmConfig
-    mini: ClassVar[Mapping[str, Any]] = {
-        "epochs": 60,
-        "learning_rate": 0.005,
-        "embedding": 32,
-        "lines": 20,
-    }
+    mini: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.002, "lines": 60}
     needs: ClassVar[ExampleParts] = ExampleParts(stories=True)
 
     def text(self, examples: Examples, row: int) -> str:
