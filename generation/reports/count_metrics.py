@@ -5,10 +5,12 @@ Metrics of numbers need answers that are numbers. Metrics of boxes need boxes in
 
 import functools
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.engine.predictions import Predictions
 from generation.engine.predictions.predicted_boxes import PredictedBoxes
 from generation.engine.scoring.counts import grounding
 from generation.engine.scoring.counts.count_errors import count_terms
@@ -18,7 +20,7 @@ from generation.engine.scoring.score import is_guess
 from generation.models import Split
 from generation.reports.scoring import truth_of
 from generation.reports.shortcuts import TYPE
-from generation.splits.references import Reference
+from generation.splits.references import Reference, reference_for_site
 from generation.splits.split_recipes import read_recipe
 from generation.storage.split_index import SplitIndex
 
@@ -62,6 +64,22 @@ def terms_of(
         matches = grounding.match_boxes(_as_floats(boxes), _true_boxes(index))
         found |= {name: _with_known_boxes(terms, index) for name, terms in grounding.grounding_terms(matches).items()}
     return {one.name: found[one.name] for one in metrics_of(split) if one.name in found}
+
+
+class FileMetric(NamedTuple):
+    """A metric of a file of predictions: its figure over `n` questions, or None if it is not defined."""
+
+    metric: Metric
+    value: float | None
+    n: int
+
+
+def metrics_of_file(split: Split, found: Predictions) -> list[FileMetric]:
+    """Return the metrics of predictions for the site's operators; none if the world or the split has no metrics."""
+    if not has_metrics(split, SplitIndex.open(split)):
+        return []
+    terms = terms_of(split, found.codes, found.numbers, found.boxes, reference=reference_for_site(split))
+    return [FileMetric(METRICS[name], one.figure(), one.count()) for name, one in terms.items()]
 
 
 def average_precisions(split: Split, boxes: PredictedBoxes) -> Mapping[float, QuestionTerms]:

@@ -440,7 +440,7 @@ HOSTILE: dict[str, tuple[str, str, Callable[[], bytes], str]] = {
     "a link in a tar": ("babi", "t.tar.gz", lambda: tar_of(link_out(STORY)), "Expected"),
     "a part of a gz": ("clevr", "q.json.gz", lambda: gzip.compress(b'{"questions": []}')[:-9], "a whole file of gzip"),
     "a bomb": ("clevr", "q.json.gz", lambda: gzip.compress(b" " * (64 << 20), 1), "got an empty file"),
-    "a gz in a gz": ("babi", "t.tar.gz", lambda: gzip.compress(tar_of(link_out(STORY))), "a packed file, t.tar.gz: unpack it"),
+    "a gz in a gz": ("babi", "t.tar.gz", lambda: gzip.compress(tar_of(link_out(STORY))), "a packed file, t.tar.gz"),
 }  # fmt: skip
 
 

@@ -217,7 +217,8 @@ def test_the_command_prints_one_json_document(val: Split, tmp_path: Path, capsys
     counted = count_by_row(val, half_right_answers(val))
     assert (document["accuracy"], document["n"]) == (counted["accuracy"], counted["n"])
     assert document["facets"]["type"] == counted["facets"]["type"]
-    assert set(document) == {"accuracy", "n", "accuracy_read", "outside", "unreadable", "failures", "facets"}
+    assert set(document) == {"accuracy", "n", "accuracy_read", "outside", "unreadable", "failures", "facets", "metrics"}
+    assert document["metrics"] == {}, "answers of CLEVR are not counts alone"
 
 
 def test_failures_of_a_runner_are_counted_and_not_read(

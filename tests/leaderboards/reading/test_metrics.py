@@ -5,9 +5,11 @@ import io
 import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from generation.engine.worlds.breakdowns import BoardView, Series
@@ -122,6 +124,25 @@ def test_the_board_has_the_metrics_that_the_records_give(board: Any, split: Spli
     assert 0 < grounded["low"] <= grounded["value"] <= grounded["high"] < 1
     assert slow_groundp(split, list(records_of("Boxes", split))[few]) == pytest.approx(grounded["value"], abs=0.1)
     assert rows["Boxes"]["metrics"]["ap"]["n"] == sum(number > 0 for number in numbers_of(split))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_prints_the_metrics_of_a_file(
+    kind: str, split: Split, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, path = list(records_of(kind, split)), tmp_path / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)))
+    call_command("score", str(path), "--split", str(split), "--json")
+    found = json.loads(capsys.readouterr().out)["metrics"]
+    for name, value in slow_figures(split, records).items():
+        assert found[name]["value"] == pytest.approx(value, abs=1e-6, nan_ok=True)
+    assert found["rmse"]["n"] == len(records)
+    assert ("groundp" in found) == (kind == "Boxes")
+    call_command("score", str(path), "--split", str(split))
+    lines = capsys.readouterr().out.splitlines()
+    [rmse] = [line for line in lines if line.startswith("rmse ")]
+    assert rmse.split()[1:] == [f"{found['rmse']['value']:.2f}", "objects,", "n", "=", f"{len(records):,}"]
+    assert any(line.startswith("groundp ") and " %, n = " in line for line in lines) == (kind == "Boxes")
 
 
 def test_the_columns_lead_to_their_definitions_and_sort_the_rows(board: Any, split: Split, client: Client) -> None:
