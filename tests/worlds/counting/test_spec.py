@@ -4,7 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from generation.engine.endless_dataset import EndlessSplit
 from generation.engine.errors import BadSpec
+from generation.engine.worlds.counting.answer_plan import CHUNK
 from generation.engine.worlds.counting.spec import FALLING
 from tests.worlds.counting.bad_specs import FAULTS
 from tests.worlds.counting.made import WORLD, spec_of
@@ -38,6 +40,30 @@ def test_presets_differ_only_in_size(base: str) -> None:
         name: value for name, value in other if name not in of_size
     }
     assert spec.for_split("grounding").questions == other.for_split("grounding").questions
+
+
+def test_the_preset_of_tallyqa_has_its_numbers_of_odd_answers() -> None:
+    """Table 3 of the paper, without a shift: odd and even answers of train and val together, and of test."""
+    spec = spec_of("clevr-counting-tallyqa")
+    published = {"train": (87_289 + 9_635, 137_102 + 15_292), "test": (23_138, 15_451)}
+    for split, (odd, even) in published.items():
+        shares = spec.for_split(split).questions.shares
+        assert sum(shares[1::2]) == pytest.approx(odd / (odd + even), abs=1e-5)
+        for parity in (shares[0::2], shares[1::2]):
+            assert all(after / before == pytest.approx(0.75**2, abs=0.001) for before, after in pairwise(parity))
+    assert spec.for_split("val").questions == spec.for_split("train").questions
+
+
+def test_answers_of_each_split_have_its_own_shares() -> None:
+    """A plan of 77 scenes has its part of every answer."""
+    spec = spec_of("clevr-counting-tallyqa", images={"width": 96, "height": 64}, scene={"min_pixels": 4})
+    for split in ("train", "test"):
+        made = EndlessSplit(spec, split)
+        answers = [
+            int(one.answer.text) for number in range(CHUNK) for item in made.items(number) for one in item.questions
+        ]
+        odd = sum(answer % 2 for answer in answers) / len(answers)
+        assert odd == pytest.approx(sum(spec.for_split(split).questions.shares[1::2]), abs=0.02)
 
 
 def test_expected_shares_are_those_of_the_spec() -> None:

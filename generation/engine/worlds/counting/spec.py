@@ -73,7 +73,7 @@ class CountQuestionParameters(Frozen):
     """What questions ask, and how often each number is the answer.
 
     `shares` holds the shares of the answers 0, 1, 2, ..., which are the same for both types of questions. By default,
-    they fall as in figure 2 of the paper.
+    each is about three quarters of the one before, as figure 2 of the paper falls in all.
 
     References
     ----------
