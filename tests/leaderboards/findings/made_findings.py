@@ -15,6 +15,14 @@ SMALL: dict[str, Any] = {
     "title": "A small finding",
     "paper": "Doe 2020, Small findings",
     "about": "Words of questions are of little use.",
+    "headline": {
+        "says": "Words of questions are hardly better than guesses.",
+        "shows": "accuracy on test",
+        "bars": [
+            {"label": "Bag of words", "mean_of": ["all/words/all"]},
+            {"label": "Guesses", "mean_of": ["all/chance/all", "all/mode/all"]},
+        ],
+    },
     "tables": [
         {
             "name": "all",

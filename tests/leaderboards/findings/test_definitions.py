@@ -221,6 +221,14 @@ def test_every_statement_is_a_sentence_and_no_two_are_the_same(
     assert all(re.fullmatch(r"[A-Z].*\.", text) for text in says)
 
 
+def test_a_headline_is_a_sentence_with_bars_at_each_size(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
+    _, size, definition, _ = one
+    headline = definition.headline
+    assert re.fullmatch(r"[A-Z].*\.", headline.says) and not headline.shows.endswith(".")
+    labels = [bar.label for bar in definition.bars_of(size)]
+    assert len(labels) == len(set(labels)) >= 4
+
+
 def test_the_papers_own_figures_satisfy_the_statements(one: tuple[str, SizeName, Definition, FindingSize]) -> None:
     _, size, definition, _ = one
     papers = {name: figure for table in definition.tables_of(size) for name, figure in table.paper_figures().items()}
@@ -262,6 +270,7 @@ def test_an_unknown_finding_is_one_message_with_the_known_names() -> None:
             "Expected columns with one metric for a mean, got accuracy, rmse",
         ),
         (("sizes", "mini", "trainings", 0, "train"), "shops/train", "a split of shapes, got 'shops/train'"),
+        (("headline", "bars", 0, "mean_of"), ["all/words/none"], "figures in percent of the tables of mini for Bag"),
         (("sizes", "huge"), {}, "huge"),
     ],
 )

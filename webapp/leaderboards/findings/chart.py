@@ -1,7 +1,7 @@
 """Chart of a finding's table: our figures as bars or lines with intervals, the paper's as ticks or dashed lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from generation.charts.vega import (
     COUNTS,
@@ -22,6 +22,7 @@ from webapp.leaderboards.findings.records import RecordedFigure
 ROOM = 3  # extra pixels of a bar's thickness, because an interval is drawn on it
 DRAWN = 5  # rows or columns with their own colours; the palette has five
 TALLER = 1.4
+STEP = 26  # pixels from one bar of a headline to the next
 LABELS = 170  # pixels of the longest label of a bar
 PAPER, HERE = "paper", "here"
 
@@ -71,6 +72,50 @@ def spec_of(
         spec["title"] = title_of(table.title, title, describe_marks(table, figures))
         spec["padding"] = 12
     return spec
+
+
+class HeadlineFigure(NamedTuple):
+    """A bar of a headline: our figure with its interval, if it is known, and the paper's figure, as shares."""
+
+    label: str
+    here: float | None
+    low: float | None
+    high: float | None
+    paper: float | None
+
+    def values(self) -> dict[str, Any]:
+        """Return what a chart draws: the numbers that are known, and their description."""
+        known = {name: one for name, one in self._asdict().items() if isinstance(one, float)}
+        said = ", ".join(f"{name} {known[name]:.3g}" for name in (HERE, PAPER) if name in known)
+        return {"place": self.label, "color": self.label, **known, "said": f"{self.label}: {said}"}
+
+
+def headline_spec(bars: Sequence[HeadlineFigure], *, colors: SvgPalette = OF_PAPER) -> dict[str, Any] | None:
+    """Return the Vega-Lite specification of a headline's bars; None if neither the paper nor a record has figures."""
+    values = [one.values() for one in bars if one.here is not None or one.paper is not None]
+    if not values:
+        return None
+    places = [value["place"] for value in values]
+    axis = {"format": SHARES, "tickCount": 5}
+    figure = {"type": "quantitative", "title": None, "scale": {"domainMin": 0}, "axis": axis}
+    color = {
+        "field": "color",
+        "type": "nominal",
+        "scale": {"domain": places, "range": [colors.bars[0]]},
+        "legend": None,
+    }
+    has_bars = any(one.here is not None for one in bars)
+    layers = _bars(figure, color, colors, places=places, has_bars=has_bars)
+    del layers["encoding"]["yOffset"]  # one bar in each place
+    return {"data": {"values": values}, **layers, "width": WIDTH, "height": {"step": STEP}, **frame_of(colors)}
+
+
+def describe_headline(bars: Sequence[HeadlineFigure]) -> str:
+    """Return what the marks of a headline's chart mean."""
+    ours = "Bars are our figures." if any(one.here is not None for one in bars) else ""
+    papers = any(one.paper is not None for one in bars)
+    printed = "Ticks are the figures of the paper." if papers else "The paper draws these figures without numbers."
+    return f"{ours} {printed}".strip()
 
 
 def metric_of(table: FindingTable) -> str | None:

@@ -320,6 +320,29 @@ class FindingStatement(Inequality):
     sizes: tuple[SizeName, ...] = SIZES
 
 
+class HeadlineBar(Frozen):
+    """A bar of the chart that shows a finding's headline: the mean of some figures of the tables.
+
+    Attributes
+    ----------
+    label : str
+    mean_of : tuple of str
+    sizes : tuple of str
+    """
+
+    label: str
+    mean_of: tuple[str, ...] = Field(min_length=1)
+    sizes: tuple[SizeName, ...] = SIZES
+
+
+class Headline(Frozen):
+    """The main claim of a paper in one sentence, and the figures that show it at a glance."""
+
+    says: str
+    shows: str  # what the bars are, for example `mean accuracy over the 20 tasks`
+    bars: tuple[HeadlineBar, ...] = Field(min_length=2)
+
+
 class Definition(Frozen):
     """A finding.
 
@@ -329,6 +352,7 @@ class Definition(Frozen):
         `paper` is the citation. `about` is what the paper found, in a few sentences.
     link : str
         The address of the paper; empty if there is none.
+    headline : Headline
     tables, needed_examples, statements : tuple
     sizes : mapping of str to FindingSize
     """
@@ -337,6 +361,7 @@ class Definition(Frozen):
     paper: str
     link: str = ""
     about: str
+    headline: Headline
     tables: tuple[FindingTable, ...] = Field(min_length=1)
     needed_examples: tuple[NeededExamples, ...] = ()
     statements: tuple[FindingStatement, ...] = Field(min_length=1)
@@ -363,6 +388,10 @@ class Definition(Frozen):
                 unknown = sorted({*statement.weights, *(statement.learned or ())} - cells.keys())
                 if unknown:
                     raise ValueError(f"Expected figures of the tables, got {unknown[0]!r} in {statement.says!r}")
+            for bar in self.bars_of(size):
+                units = {cells[name].column.unit for name in bar.mean_of if name in cells}
+                if not cells.keys() >= set(bar.mean_of) or units != {PERCENT}:
+                    raise ValueError(f"Expected figures in percent of the tables of {size} for {bar.label}, got others")
             for diagram in self.diagrams_of(size):
                 self._check_diagram(diagram, size)
         return self
@@ -378,6 +407,9 @@ class Definition(Frozen):
 
     def tables_of(self, size: SizeName) -> list[FindingTable]:
         return [table for table in self.tables if size in table.sizes]
+
+    def bars_of(self, size: SizeName) -> list[HeadlineBar]:
+        return [bar for bar in self.headline.bars if size in bar.sizes]
 
     def diagrams_of(self, size: SizeName) -> list[NeededExamples]:
         return [one for one in self.needed_examples if size in one.sizes]

@@ -12,6 +12,7 @@ from generation.engine.learners.base import SizeName
 from generation.engine.scoring.figures import Interval, points
 from generation.engine.scoring.statements import Inequality, StatementOutcome
 from webapp.leaderboards.findings import records
+from webapp.leaderboards.findings.chart import HeadlineFigure
 from webapp.leaderboards.findings.definitions import (
     PERCENT,
     SIZES,
@@ -145,6 +146,46 @@ def describe_effort(record: FindingRecord) -> str:
     cores, processor = record.machine.get("cores"), record.machine.get("processor")
     time = duration(record.seconds)
     return f"{time} on {cores} core{'' if cores == '1' else 's'} of {processor}" if cores and processor else time
+
+
+# The headline
+
+
+def headline_figures(definition: Definition, size: SizeName, record: FindingRecord | None) -> list[HeadlineFigure]:
+    """Return the bars of a headline. A mean of which a figure is missing is None."""
+    papers = {name: one for table in definition.tables_of(size) for name, one in table.paper_figures().items()}
+    figures = {} if record is None else record.figures
+    found = []
+    for bar in definition.bars_of(size):
+        known = [figures[name] for name in bar.mean_of if name in figures]
+        is_whole = len(known) == len(bar.mean_of)
+        one = known[0] if is_whole and len(known) == 1 else None  # the interval of a mean is not recorded
+        printed = [papers[name] for name in bar.mean_of if name in papers]
+        found.append(
+            HeadlineFigure(
+                bar.label,
+                fmean(each.value for each in known) if is_whole else None,
+                None if one is None else one.low,
+                None if one is None else one.high,
+                fmean(printed) if len(printed) == len(bar.mean_of) else None,
+            )
+        )
+    return found
+
+
+class OutcomeGroup(NamedTuple):
+    """The statements of a size that have the same outcome."""
+
+    outcome: str
+    chip: str
+    statements: list[StatementView]
+
+
+def grouped(statements: Sequence[StatementView]) -> list[OutcomeGroup]:
+    """Return recorded statements by outcome; those that did not hold first, because readers look for them."""
+    order = (StatementOutcome.NOT_HELD, StatementOutcome.UNDECIDED, StatementOutcome.NOT_TESTED, StatementOutcome.HELD)
+    groups = (OutcomeGroup(one.value, CHIPS[one], [s for s in statements if s.outcome == one.value]) for one in order)
+    return [group for group in groups if group.statements]
 
 
 # Tables

@@ -14,13 +14,14 @@ from generation.models import Dataset
 from generation.splits.query_string import BadAddress, QueryString, shorten
 from webapp.leaderboards.analysis import downloads
 from webapp.leaderboards.findings import examples_needed, pages, records
-from webapp.leaderboards.findings.chart import describe_marks, left_out, spec_of
+from webapp.leaderboards.findings.chart import describe_headline, describe_marks, headline_spec, left_out, spec_of
 from webapp.leaderboards.findings.definitions import BadFinding, Definition, command_of, load
 from webapp.leaderboards.findings.records import FindingRecord, RecordedFigure
 from webapp.leaderboards.views.analysis.board_selection import drawings_of
 
 CHARTS = "findings."  # the start of the folders of charts; names of datasets have no dot
 SIZE = "size"
+HALF = 500  # pixels of a chart beside the outcomes
 
 
 @require_safe
@@ -41,7 +42,10 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
     tables = pages.tables_of(definition, chosen.size, record)
     figures = {} if record is None else record.figures
     specs = [spec_of(one.table, figures, is_share=one.is_share, colors=OF_THE_PAGE) for one in tables]
+    bars = pages.headline_figures(definition, chosen.size, record)
+    headline = headline_spec(bars, colors=OF_THE_PAGE)
     drawn = drawings_of(f"{CHARTS}{name}", specs, wide=WIDE)
+    statements = pages.statements_of(definition, chosen.size, record)
     context = {
         "name": name,
         "definition": definition,
@@ -62,7 +66,10 @@ def finding(request: HttpRequest, name: str) -> HttpResponse:
         ],
         "diagrams": _diagrams(name, chosen.size, definition, figures),
         "seeds": "" if record is None else pages.describe_seeds(record),
-        "statements": pages.statements_of(definition, chosen.size, record),
+        "headline": drawings_of(f"{CHARTS}{name}", [headline], wide=HALF)[0],
+        "headline_marks": describe_headline(bars),
+        "statements": statements,
+        "groups": pages.grouped(statements),
         "duration": "" if record is None else duration(record.seconds),
         "trainings": [] if record is None else pages.trainings_of(record),
         "here": _slugs_here(request, record),
