@@ -198,6 +198,12 @@ SYMBOLS = re.compile(
     "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]\\s*\\w|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
 )
 
+CROSSED, DOUBTED = "⊗", "⊘"  # a cross and a sign of doubt after `with_crosses`; no answer has them
+CROSSES = re.compile("[✗✘☒❌❎✖🚫👎⛔]")
+DOUBTS = re.compile("[❓❔🤷🤔]")
+STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|strike)>.{0,200}?</\1>", re.IGNORECASE | re.DOTALL)
+NOT_SIGN = re.compile(r"(?:(?<=[\s:(])|^)(?:!=?|¬|≠|~(?=[^\W\d])) ?(?=\w)", re.MULTILINE)
+
 
 class _Plain(dict[int, str]):
     """The plain form of each character, by its number, as `str.translate` needs it."""
@@ -235,6 +241,21 @@ def plain_characters(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_PLAIN))
 
 
+def with_crosses(text: str) -> str:
+    """Return a text without what is struck out, with plain signs.
+
+    All crosses become one sign, and so do all signs of doubt such as `🤷`; `!`, `≠` and `~` before a word become `not`.
+    """
+    if not text.isascii():
+        text = DOUBTS.sub(DOUBTED, CROSSES.sub(CROSSED, text))
+    return NOT_SIGN.sub(" not ", STRUCK.sub(" ", text))
+
+
+def has_crosses(text: str) -> bool:
+    """Return whether a text has a cross or a sign of doubt: `red ❌`."""
+    return CROSSES.search(text) is not None or DOUBTS.search(text) is not None
+
+
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text with single spaces."""
     return frozenset(text.split())
@@ -248,14 +269,14 @@ def has_symbols(text: str) -> bool:
 # What a text asserts: its sentences, and which of them say something without a doubt.
 
 
-DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
+DRESS = " \t\r\n….,:;!?¡¿→\"'*_`$()[]{}<>|#=~“”‘’"
 DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
 SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥]=? ?(?=\d)")
 MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displaystyle|boxed)\b\s?\{?|\\[()\[\],;! ]")
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
-BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
+BULLET = re.compile(r"^(?:(?:[-•+–—→▶‣◦·]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
-ABBREVIATION = re.compile(r"\b(e\.g|fig|nr|vs|approx|ca)\. ")
+ABBREVIATION = re.compile(r"\b(e\.g|eg|ex|fig|nr|vs|approx|ca)\. ")
 NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
@@ -313,6 +334,9 @@ REFUSAL = re.compile(
             r"\bi(?:'m| am| must)? (?:\w+ )?(?:decline|refuse|abstain)\b|\bi won't\b|\bi will not\b|\bagainst my\b",
             r"\btoo (?:small|dark|large|big|blurry|bright|far|low|unclear|noisy|grainy)\b(?: \w+){0,3} (?:to|for)\b",
             r"\blow (?:quality|resolution)\b",
+            r"\bi (?:can't|cannot|can not|couldn't|don't|didn't) (?:\w+ )?(?:see|view|make out) "
+            r"(?:anything|nothing)\W*$|"
+            r"\bi (?:can't|cannot|can not|couldn't) see\W*$|\bi see nothing(?: at all)?\W*$|\bi(?:'m| am) blind\b",
         )
     )
 )
@@ -350,7 +374,7 @@ CONDITION = re.compile(
     r"case|were to|would (?:\w+ )?be|would have|should it|"
     r"otherwise|(?:example|sample|expected|template|possible|your) (?:answer|reply|response|output|format)|could "
     r"look|should (?:be|look) (?:a |an |one |like)|you can (?:just )?(?:write|say|answer)|for example|for instance|"
-    r"e\.g\.|such as|hypothetically)\b"
+    r"e\.g\.|such as|hypothetically)\b|\be\.?g\b"
 )
 INSTRUCTION = re.compile(
     r"\b(?:answer|reply|respond|write|say|type) (?:only |just |simply )?(?:with|in|using|by|either)\b|"
@@ -380,9 +404,9 @@ REASON = re.compile(
     r"considering|due to|so|when|except|even though|however)\b"
 )
 HEAD_END = re.compile(
-    r"[.!?;](?=[ \"')\]]|$)|,(?!\d)|[(\[:–—]| - | (?:because|since|as|which|that|who|while|whereas|though|although|"
-    r"with|where|"
-    r"based on|given|after|considering|due to|if|unless|but|instead of|rather than|not|and not|when|so)\b"
+    r"[.!?;](?=[ \"')\]]|$)|,(?!\d)|:(?!\d)|[(\[–—]| - | (?:because|since|as|which|that|who|while|whereas|though|"
+    r"although|with|where|based on|given|after|considering|due to|if|unless|but|"
+    r"instead of|rather than|not|and not|when|so)\b"
 )
 LEAD_IN = re.compile(
     r"^(?:(?:sure|ok|okay|well|hmm|so|of course|certainly|absolutely|definitely|clearly|indeed|simply|exactly|just|"
@@ -405,7 +429,8 @@ NEGATION = re.compile(
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
 CONTRAST = re.compile(
-    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
+    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?!(?:really|quite|at all|sure|certain|exactly|even|true|final)\b)"
+    r"(?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
     r"as|so|and)\b)|"
     r",? (?:rather than|instead of|as opposed to) (?:an? |the )?[^\s.,;:!?()]+(?: [^\s.,;:!?()]+)?(?=[.,;:!?)]|$| "
     r"(?:because|since|as|so)\b)|"
@@ -433,7 +458,8 @@ STRONG_RETRACTION = re.compile(
     r"an? (?:mistake|"
     r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"
     r"to)|could (?:just as well|also|"
-    r"equally)|may be wrong|might be wrong|i give up)\b"
+    r"equally)|may be wrong|might be wrong|i give up|"
+    r"jok(?:e|ed|ing)|kidding|a lie|lied|(?:equally|just as|also) (?:plausible|possible|likely))\b"
 )
 """The text takes back what it said before, or goes on searching."""
 RETREAT = re.compile(
@@ -462,7 +488,7 @@ UNCOUNTED = re.compile(
     r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
     r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
-    r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell)|so far|up to now|until now|for now|and counting)\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
@@ -541,7 +567,11 @@ UNTRUE = re.compile(
 )
 """`The caption is not true` says no."""
 WHOLLY = r"(?= ?(?:$|[^\w\s])| (?:because|since|as|so|given|and|for (?:the|this)|in (?:the|this)|based|here|that)\b)"
-TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)\b{WHOLLY}")
+TRUE = re.compile(
+    rf"(?:{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)|"
+    r"(?:the|this|that) (?:caption|statement|description|sentence) (?:fits|matches|describes)"
+    rf"(?: (?:the|this) (?:image|picture|photo|scene))?)\b{WHOLLY}"
+)
 ADMITS = re.compile(r"it(?: is|'s)(?: \w+ly)? (?:true|correct|right) that\b")
 TRUE_THAT = re.compile(
     r"it(?: is|'s)(?: \w+ly)? true that (?=(?:there|the|an?|most|all|some|both|every|each|exactly|only|at|more|fewer|"
@@ -630,7 +660,7 @@ def denied_parts(sentence: str) -> str:
 
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
-    "colored coloured shaped sized color colour shape size material kind made them those these "
+    "colored coloured shaped sized color colour shape size material kind made them those these just "
     "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
@@ -735,7 +765,8 @@ HAS = Assertion(
     "it has a red surface",
     "red surface",
     re.compile(
-        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+        r"(?:it|this|that|the (?!dataset|data|model|question|task)[^,;:]{1,80}?|each|both) "
+        r"(?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
         r"?(?P<phrase>[^,;:]{1,60})"
     ),
 )
@@ -743,12 +774,12 @@ SEEN = Assertion(
     "i can see exactly 3 cubes",
     "3 cubes",
     re.compile(
-        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+        r"(?:there(?: is| are| was| were|'s|'re|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
         r")?(?:see|count|counted|spot|find|observe|"
         r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts|features|"
         r"includes|displays)|it (?:shows|"
         r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
+        r"(?:that|this|which)(?: is| are| was| makes| gives| leaves| means)(?: us| me)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
         r")*(?P<phrase>[^,;:]{1,80})"
     ),
@@ -757,7 +788,7 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
+        r"(?!(?:you|i|we)\b)(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
         r"(?: (?:last|final|latest|most recent) (?:move|trip|journey|stop|visit))? ?(?:\b|(?='))"
         r"(?:(?:is|was|were|are|'s)(?: now| still| currently| again| both| located)?|"
         r"can be found|(?:will |would |must |should )?(?:went|goes?|"
@@ -867,7 +898,9 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|"
+        rf"are (?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})|"
+        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
     ),
@@ -890,7 +923,7 @@ PATTERNS = (
     GAVE,
     RECEIVED,
 )
-NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
+NEGATION_WORD = re.compile(r"\b(?:not|no|nothing|none|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
     r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
     r"under)\b|n't\b"
@@ -1109,6 +1142,8 @@ class AnswerVocabulary:
         if self.has_parts and has_symbols(text):
             return OUTSIDE
         if not text.isascii():
+            if has_crosses(text):
+                return OUTSIDE
             text = plain_characters(text)
         if self.most_counted is not None:
             number = number_in(text)
@@ -1455,6 +1490,7 @@ SPECIAL = words_of(
     "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
     "system assistant constrain call sep mask"
 )
+FIELD_MARKS = words_of("count number total sum color colour shape size material location place")
 LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
 FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
 
@@ -1470,7 +1506,13 @@ COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 MOST_UNKNOWN = 100  # unknown marks whose pairs are looked for
 CHANNEL = re.compile(r"<\|?channel\|?>[ \t]*(\w+)?", re.IGNORECASE)
 FINAL_CHANNELS = frozenset(("final", "answer", "response"))
-HARMONY = re.compile(r"\A\s*analysis(?=[A-Z\s])(?P<thought>.*)\bassistant\s?final", re.DOTALL)
+HARMONY = re.compile(
+    r"\A\s*(?:assistant)?analysis(?=[A-Z\s])(?P<thought>.*)(?:\bassistant |assistant)final|"
+    r"\A\s*(?:assistant)?analysis(?=[A-Z][a-z' ])(?P<open>.*)\Z|"
+    r"\A\s*Thinking\.\.\.[ \t]*\n(?P<said>.*)\n[ \t]*\.\.\.done thinking\.",
+    re.DOTALL,
+)
+"""Channels whose marks were left out, as in `analysisThe ball is red.assistantfinalred`, and Ollama's thoughts."""
 TAGS = ("<", "<|", "&lt;", "&lt;|", "◁", "＜")
 CLOSED = re.compile(r"[\[【⟨«⟪⟦〈《「『{(<]\s?/\s?([^\W\d_][\w:. -]{0,60})[\]】⟩»⟫⟧〉》」』})>]")
 SIGNS = re.compile(r"[\W_]")
@@ -1559,7 +1601,7 @@ def _split_channels(text: str) -> tuple[str, list[str]]:
     """Return a reply without the channels that are not final, as in `<|channel|>analysis`, and their texts."""
     bare = HARMONY.match(text)
     if bare is not None:
-        return text[bare.end() :], [bare["thought"]]
+        return text[bare.end() :], [next(filter(None, bare.groups()), "")]
     marks = list(CHANNEL.finditer(text))
     if not marks:
         return text, []
@@ -1582,6 +1624,9 @@ def without_thoughts(text: str) -> str:
 
 def is_in_thought(text: str) -> bool:
     """Return whether a text ends within a thought."""
+    bare = HARMONY.match(text)
+    if bare is not None and bare["open"]:
+        return True
     is_open = False
     for mark in marks_in(text):
         if mark.name in THOUGHTS:
@@ -1615,6 +1660,8 @@ def with_plain_marks(said: str) -> StatementText:
             put = ""
         elif mark.name in WRAPPERS or mark.name in SPECIAL or mark.name in LAYOUT:
             put = "\n"
+        elif mark.name in FIELD_MARKS:
+            put = "\n" if mark.is_closing else f"\n{mark.name}: "
         else:
             unknown.append(mark)
             continue
@@ -1656,9 +1703,11 @@ KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
-ANSWER_FIELDS = words_of(
-    "count number total sum color colour shape size material location place path carrying holding objects items "
-    "inventory directions steps route"
+ANSWER_FIELDS = FIELD_MARKS | words_of("path carrying holding objects items inventory directions steps route")
+TRUTH_FIELDS = words_of("exist exists is_true fits")
+REMARK_FIELDS = words_of(
+    "explanation reasoning reason rationale thought thoughts thinking analysis description confidence certainty unit "
+    "units type id question note notes comment"
 )
 ERROR_FIELDS = words_of("error errors exception failure refusal alternative alternatives dropped removed excluded")
 SUCCESS_FIELDS = words_of("success ok succeeded correct valid is_correct is_valid")
@@ -1666,7 +1715,7 @@ STATE_FIELDS = words_of("status state code")
 GOOD_STATES = words_of(
     "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
 )
-"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
+"""Names of fields with an answer if all other fields are remarks, of fields about a failure, good states."""
 MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
 LARGEST_JSON = 100_000  # characters of a JSON object that is read
 LABEL = re.compile(
@@ -1713,14 +1762,15 @@ NOT_SAID = re.compile(
     r"n't)\b"
 )
 FORMAT = re.compile(
-    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
+    r"\b(?:format|template|e\.?g|ex|like so|(?:this|the following) (?:form|way)|"
+    r"example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
     r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
     re.IGNORECASE,
 )
 HAS_WORDS = re.compile(r"[^\W_]")
 LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
 PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
-SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
+SENTENCE = re.compile(r"(?<!e\.g)(?<!\beg)(?<!\bex)[.!?\n](?:\s|$)|\n")
 
 
 class MarkedAnswer(NamedTuple):
@@ -1837,8 +1887,14 @@ def _value_in(text: str) -> str | None:
     values = set(_values(found))
     if values:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    truths = [_text(value) for key, value in found.items() if key.lower() in TRUTH_FIELDS]
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
-    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+    if (
+        len(named) + len(truths) != 1
+        or not {key.lower() for key in found} <= ANSWER_FIELDS | TRUTH_FIELDS | REMARK_FIELDS
+    ):
+        return "\n"
+    return f"{ANSWER}{truths[0]}{ANSWER_END}" if truths else f"\n{named[0][0]}: {named[0][1]}\n"
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -1910,6 +1966,7 @@ CLOSER = re.compile(
     r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
     r"it) helps|just ask)\b"
 )
+CLOSING_CLAUSE = re.compile(r", (?:i )?(?:hope (?:this|that|it) helps|let me know|feel free)\b[^,;:]*$")
 THOUGHT_LABEL = re.compile(
     r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
 )
@@ -2484,7 +2541,9 @@ BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\
 """What came after the answer: `before the office, it was in the kitchen`."""
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
-RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+RELATIVE = re.compile(
+    r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|(?:in|on)(?! (?:each|every)\b)|either)\b"
+)
 NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces|lights)\b")
 """The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
 OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
@@ -2501,6 +2560,13 @@ CLAUSES = re.compile(
     r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
     r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
+WRONG_ASIDE = re.compile(
+    r"\((?:wrong|incorrect|false|not|no|guess\w*|just|joke|kidding|example|sample)\b[^()]{0,30}\)|"
+    r"^\W*(?:(?:the|my|final) )*(?:answer|colou?r|shape|size|material|count|number)[ *]*[(\[]"
+    r"(?!(?:final|short|one[- ]word|single[- ]word|yes[/ ]|word|an? |in |number|integer|english))"
+    r"[^()\[\]]{1,40}[)\]] ?:"
+)
+"""What takes an answer or a label back: `red (just kidding)`, `Answer (wrong): red`."""
 ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
 
@@ -2564,6 +2630,8 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
+        if WRONG_ASIDE.search(sentence):
+            return None
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
         for clause in (said,) if self.truths[kind] else CLAUSES.split(said):
@@ -2605,8 +2673,10 @@ class SentenceReader:
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
-                if phrase.pattern is HAS and self.has_counts_alone:
-                    continue  # parts of a thing: `the dog has 4 legs`
+                if (phrase.pattern is HAS and self.has_counts_alone) or (
+                    phrase.pattern is CARRIED and self.zero in self.admitted[kind]
+                ):
+                    continue  # parts of a thing: `the dog has 4 legs`, `CLEVR has 3 shapes`
                 if is_after_colon and not phrase.rest.strip():
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)
@@ -2752,6 +2822,76 @@ def _is_number(word: str) -> bool:
     return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
 
 
+# What may follow an answer and leave it as it is: descriptions, reasons, remarks about certainty, polite ends.
+
+
+REMARK_SIGNS = " \t\r\n….,:;!\"'*_`$()[]{}<>|=“”‘’–—-→"
+FIRST_WORDS = words_of(
+    # descriptions
+    "the a an it its it's they they're their there there's he she his her these those that's both all each every "
+    "one two three four five six seven eight nine ten none only exactly namely "
+    # reasons and places
+    "because since so given due thanks based according considering considered judging from with which that where "
+    "while whereas whose when if for of by in on at left right behind next near above below between beside under "
+    "like located positioned standing sitting placed made looking facing compared and but also instead unlike "
+    "then therefore thus hence rather "
+    # certainty
+    "definitely certainly clearly obviously surely absolutely indeed unfortunately apparently visibly evidently "
+    "likely probably specifically precisely approximately altogether overall again here now too answer confidence "
+    "certainty high "
+    # headings
+    "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
+    "note notes notice source description step steps look see counting key summary context background location "
+    "position line lines "
+    # polite ends
+    "please sir madam hope hopefully cheers enjoy need here's"
+)
+FIRST_PHRASE = re.compile(
+    r"(?:\d+|as(?! if\b)|about as|to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
+    r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most|other) \w+|"
+    r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
+    r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
+    r"i (?:can |do |also |could |only )?(?:see|saw|find|found|count|counted|spot|observe|notice|included?|excluded?)|"
+    r"i (?:think|believe|guess|suppose|hope|know|would say)|i'd say|"
+    r"i(?: a|')m (?:[\w%]+ )?(?:sure|certain|confident|positive)|"
+    r"we (?:can |also )?(?:see|find|count|know|have|are told)|you can (?:see|find|count)|"
+    r"trust me|final answer|my (?:final )?answer|my reasoning|thank you|let me (?:know|explain)|feel free|"
+    r"have (?:a|fun)|good luck|happy to|glad to|is there|do you|would you|anything else|shall i|any other|"
+    r"[a-z][\w'-]* (?:[\w'-]+ ){0,3}(?:is|are|was|were|has|have|went|moved|travell?ed|journeyed|walked|took|got|gave|"
+    r"picked|dropped|put|left|stayed|received|handed|passed|discarded|grabbed|fits?|matches|match|looks?|appears?|"
+    r"isn't|aren't|did|does))(?!\w)",
+    re.IGNORECASE,
+)
+FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
+"""How a remark after a colour or a count begins."""
+
+GOES_ON = re.compile(
+    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
+    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as(?! if\b)|"
+    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
+    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|"
+    r"(?:do|am)(?= (?:sure|certain|confident)|\W*$))|"
+    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
+    r"nothing|not(?! really\b| ?[!.])|some|at least|"
+    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|"
+    r"that's|that is|this is|(?:this|that) (?:caption|statement|description|sentence)|"
+    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
+    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
+    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
+)
+"""What may follow yes or no: denials as well."""
+
+
+def leaves_answer(text: str) -> bool:
+    """Return whether a plain text after an answer leaves it as it is."""
+    said = text.strip(REMARK_SIGNS)
+    if not said:
+        return True
+    first = FIRST_WORD.match(said)
+    is_remark = (first is not None and first[0].lower() in FIRST_WORDS) or FIRST_PHRASE.match(said) is not None
+    return is_remark and OPEN_DENIAL.search(said) is None
+
+
 # The reader of texts without marks: the answer that a text begins with, concludes, ends with, or asserts at all.
 
 
@@ -2767,21 +2907,13 @@ TRUTH_LEAD = re.compile(
     r"no|true|false|maybe)\b)"
 )
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
+BARE_TRUTHS = words_of("yes no true false nope nah yep yeah yup")
+JOINING = words_of("and or nor not i.e i e of")
+HARMLESS_ASIDE = re.compile(r"\((?:[a-h]|[\w, ]{1,80},? and (?:the |an? )?\w+)\)")  # a letter, a list of things
+PROBABILITY = re.compile(r"\b(\w+)[\"']? ?[:=(] ?[\d.]")
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
-GOES_ON = re.compile(
-    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
-    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
-    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
-    r"can't find|couldn't find|found|do|am)|"
-    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
-    r"nothing|not|some|at least|"
-    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|that's|that is|this is|"
-    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
-    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
-    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
-)
 
 
 class TextReader(SentenceReader):
@@ -2829,7 +2961,7 @@ class TextReader(SentenceReader):
         for said in (bare(sentence), inner, whole):
             code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
             if code != OUTSIDE:
-                return code
+                return code if self._has_fit_asides(sentence) else OUTSIDE
         return self._stated_head(sentence, kind, is_marked=is_marked)
 
     def _stated_head(self, sentence: str, kind: int, *, is_marked: bool) -> int | None:
@@ -2853,7 +2985,26 @@ class TextReader(SentenceReader):
         ):
             return OUTSIDE
         others = self._others(tail, kind) - {code}
-        return OUTSIDE if others else code
+        is_whole = self.truths[kind] or self._leaves(tail)
+        return code if is_whole and not others else OUTSIDE
+
+    def _asks_for_other(self, sentences: Sequence[str], code: int, kind: int) -> bool:
+        """Return whether sentences ask for another answer: `Red. Or blue?`."""
+        questions = " . ".join(filter(is_question, sentences))
+        return bool(self.named(questions).codes & self.admitted[kind] - {code})
+
+    def _has_fit_asides(self, sentence: str) -> bool:
+        """Return whether what is in parentheses leaves an answer as it is: not `red (wrong)`."""
+        return all(HARMLESS_ASIDE.fullmatch(one) or self._leaves(one) for one in PARENTHESES.findall(sentence))
+
+    def _leaves(self, said: str) -> bool:
+        """Return whether a text after an answer leaves it as it is: a known remark, or words for things and answers."""
+        words = WORD.findall(said.strip(REMARK_SIGNS).split(",")[0].replace("-", " "))
+        if leaves_answer(said):
+            return True
+        return not JOINING.issuperset(words) and all(
+            word not in BARE_TRUTHS and (self._is_noun(word) or word in JOINING or word in self.words) for word in words
+        )
 
     def _others(self, tail: str, kind: int) -> frozenset[int]:
         """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
@@ -2868,7 +3019,7 @@ class TextReader(SentenceReader):
 
     def _unmarked(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that a text without marks asserts."""
-        lines = plain_lines(text)
+        lines = [CLOSING_CLAUSE.sub("", line) for line in plain_lines(text)]
         sentences = [one for one in sentences_of(lines) if not CLOSER.search(one)]
         claim = WHOLE_CLAIM.get(plain(text.strip(DRESS)))
         if claim is not None:
@@ -2895,8 +3046,14 @@ class TextReader(SentenceReader):
             or any(map(is_refusal, sentences))
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
+            or (not self.counts[kind] and self._has_probabilities(" ".join(sentences), kind))
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
+
+    def _has_probabilities(self, text: str, kind: int) -> bool:
+        """Return whether a text has numbers for several answers: `yes: 0.5, no: 0.5`."""
+        codes = {self.words.get(word, OUTSIDE) for word in PROBABILITY.findall(text)}
+        return len(codes & self.admitted[kind]) > 1
 
     def _is_about_talk(self, sentence: str) -> bool:
         """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
@@ -2967,7 +3124,8 @@ class TextReader(SentenceReader):
                 GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
-        return first
+        is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)
+        return first if is_left else OUTSIDE
 
     def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:
         """Return whether a text asks, or goes on searching, after what it says."""
@@ -3043,6 +3201,7 @@ REMARK = re.compile(
     r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
     r"consistent)\b"
 )
+YES = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
 LIST_ROW = 3  # words of a line that may be a row of a list, with its number
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 
@@ -3072,8 +3231,8 @@ class ReplyReader(TextReader):
 
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         outside = split_thoughts(text).said
-        said, unknown_mark = with_plain_marks(outside)
-        said = said.strip()
+        said, unknown_mark = with_plain_marks(with_crosses(outside))
+        said = self._without_crosses(said.strip(), kind)
         composed = self.composed[kind]
         if (
             unknown_mark
@@ -3107,6 +3266,10 @@ class ReplyReader(TextReader):
         if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
             return text
         return f"{text[: found.start()]} {text[found.end() :]}"
+
+    def _without_crosses(self, text: str, kind: int) -> str:
+        """Return a text without crosses if they may mean no: `No ❌`."""
+        return text.replace(CROSSED, " ") if self.truths[kind] and YES.search(text) is None else text
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""
@@ -3148,6 +3311,9 @@ class ReplyReader(TextReader):
         elif code == OUTSIDE:
             stated = self._stated(text, kind, choices, is_marked=True, after=after)
             code = OUTSIDE if stated is None else stated
+        further = sentences_of([*line, *plain_lines(after.replace(ANSWER_END, " "))])
+        if further and not self._leaves(further[0]):
+            return OUTSIDE
         later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
         return OUTSIDE if later & self.admitted[kind] else code
 

@@ -109,7 +109,7 @@ def test_texts_in_the_table_of_lists_are_read_as_it_says() -> None:
 
 def test_texts_in_the_table_of_free_text_are_read_as_it_says() -> None:
     told = rows_below("text for a question about a colour", r"(?:`(\w+)`|nothing)")
-    assert len(told) == 21
+    assert len(told) == 24
     asked = expected(4)
     for text, answer in told:
         content = json.dumps({"0": "yes", "1": text, "2": "cube", "3": "3"}).encode()

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from generation.engine.replies.characters import words_of
-from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, bare
+from generation.engine.replies.statements import CONTRAST, PARENTHESES, PLACE, THINGS, bare
 
 FILLERS = words_of(
     "a an the its of such very quite rather bright dark deep light solid single only exactly other visible different "
-    "colored coloured shaped sized color colour shape size material kind made them those these "
+    "colored coloured shaped sized color colour shape size material kind made them those these just "
     "matching distinct separate total shade hue surface finish texture look looking object's object"
 )
 LEAD = re.compile(
@@ -120,7 +120,8 @@ HAS = Assertion(
     "it has a red surface",
     "red surface",
     re.compile(
-        r"(?:it|this|that|the [^,;:]{1,80}?|each|both) (?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
+        r"(?:it|this|that|the (?!dataset|data|model|question|task)[^,;:]{1,80}?|each|both) "
+        r"(?:has|have|had|shows?|gives?) (?:a|an|the|its)? "
         r"?(?P<phrase>[^,;:]{1,60})"
     ),
 )
@@ -128,12 +129,12 @@ SEEN = Assertion(
     "i can see exactly 3 cubes",
     "3 cubes",
     re.compile(
-        r"(?:there(?: is| are| was| were|'s|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
+        r"(?:there(?: is| are| was| were|'s|'re|re| seems? to be| appears? to be)|(?:i|we|you) (?:can |do |also |could "
         r")?(?:see|count|counted|spot|find|observe|"
         r"found|get|got|have)|(?:the|this) (?:image|picture|scene|photo) (?:shows|contains|has|depicts|features|"
         r"includes|displays)|it (?:shows|"
         r"contains|has|depicts)|"
-        r"(?:that|this|which)(?: (?:is|are|was))?(?: makes| gives| leaves| means)?(?: us| me)?|(?:in )?total|"
+        r"(?:that|this|which)(?: is| are| was| makes| gives| leaves| means)(?: us| me)?|(?:in )?total|"
         r"making|giving|makes|equals) (?:(?:exactly|only|just|a total of|in total|precisely|therefore|thus) "
         r")*(?P<phrase>[^,;:]{1,80})"
     ),
@@ -142,7 +143,7 @@ MOVED = Assertion(
     "mary went back to the kitchen",
     "kitchen",
     re.compile(
-        r"(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
+        r"(?!(?:you|i|we)\b)(?:(?:the )?[\w']{1,20}(?: (?:and )?[\w']{1,20})?)"
         r"(?: (?:last|final|latest|most recent) (?:move|trip|journey|stop|visit))? ?(?:\b|(?='))"
         r"(?:(?:is|was|were|are|'s)(?: now| still| currently| again| both| located)?|"
         r"can be found|(?:will |would |must |should )?(?:went|goes?|"
@@ -252,7 +253,9 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|"
+        rf"are (?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})|"
+        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
     ),
@@ -275,7 +278,7 @@ PATTERNS = (
     GAVE,
     RECEIVED,
 )
-NEGATION_WORD = re.compile(r"\b(?:not|no|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
+NEGATION_WORD = re.compile(r"\b(?:not|no|nothing|none|never|nor|neither|cannot|nobody|hardly)\b|n't\b")
 NEGATIVE = re.compile(
     r"\b(?:not|no|never|nor|neither|none|cannot|without|nobody|hardly|fewer|less|more|than|either|or|between|over|"
     r"under)\b|n't\b"

@@ -15,6 +15,12 @@ SYMBOLS = re.compile(
     "[✗✘☒❌❎✖☐☑✓✔🚫👎👍❓⛔]|~~|</?(?:s|del|strike|unk)>|\\[[ xX]\\]\\s*\\w|(?:^|\\s)(?:!=?|~|≠)\\s?\\w|←|\\[MASK\\]"
 )
 
+CROSSED, DOUBTED = "⊗", "⊘"  # a cross and a sign of doubt after `with_crosses`; no answer has them
+CROSSES = re.compile("[✗✘☒❌❎✖🚫👎⛔]")
+DOUBTS = re.compile("[❓❔🤷🤔]")
+STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(del|strike)>.{0,200}?</\1>", re.IGNORECASE | re.DOTALL)
+NOT_SIGN = re.compile(r"(?:(?<=[\s:(])|^)(?:!=?|¬|≠|~(?=[^\W\d])) ?(?=\w)", re.MULTILINE)
+
 
 class _Plain(dict[int, str]):
     """The plain form of each character, by its number, as `str.translate` needs it."""
@@ -50,6 +56,21 @@ def plain_characters(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_PLAIN))
+
+
+def with_crosses(text: str) -> str:
+    """Return a text without what is struck out, with plain signs.
+
+    All crosses become one sign, and so do all signs of doubt such as `🤷`; `!`, `≠` and `~` before a word become `not`.
+    """
+    if not text.isascii():
+        text = DOUBTS.sub(DOUBTED, CROSSES.sub(CROSSED, text))
+    return NOT_SIGN.sub(" not ", STRUCK.sub(" ", text))
+
+
+def has_crosses(text: str) -> bool:
+    """Return whether a text has a cross or a sign of doubt: `red ❌`."""
+    return CROSSES.search(text) is not None or DOUBTS.search(text) is not None
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 from generation.engine.replies.characters import words_of
 from generation.engine.replies.statements import CONDITION, DOUBT, ELSEWHERE, plain_sentence, without_macros
-from generation.engine.replies.thoughts import ANSWER, ANSWER_END
+from generation.engine.replies.thoughts import ANSWER, ANSWER_END, FIELD_MARKS
 
 KEYS = words_of(
     "answer finalanswer final answers ans theanswer shortanswer correctanswer predictedanswer prediction response "
     "result output"
 )
-ANSWER_FIELDS = words_of(
-    "count number total sum color colour shape size material location place path carrying holding objects items "
-    "inventory directions steps route"
+ANSWER_FIELDS = FIELD_MARKS | words_of("path carrying holding objects items inventory directions steps route")
+TRUTH_FIELDS = words_of("exist exists is_true fits")
+REMARK_FIELDS = words_of(
+    "explanation reasoning reason rationale thought thoughts thinking analysis description confidence certainty unit "
+    "units type id question note notes comment"
 )
 ERROR_FIELDS = words_of("error errors exception failure refusal alternative alternatives dropped removed excluded")
 SUCCESS_FIELDS = words_of("success ok succeeded correct valid is_correct is_valid")
@@ -26,7 +28,7 @@ STATE_FIELDS = words_of("status state code")
 GOOD_STATES = words_of(
     "ok okay success succeeded successful complete completed done finished answered final 0 200 true"
 )
-"""Names of fields with an answer if an object has no other field, names of fields about a failure, and good states."""
+"""Names of fields with an answer if all other fields are remarks, of fields about a failure, good states."""
 MOST_MARKS = 20  # marks of a reply that are looked at, from the last one on
 LARGEST_JSON = 100_000  # characters of a JSON object that is read
 LABEL = re.compile(
@@ -73,14 +75,15 @@ NOT_SAID = re.compile(
     r"n't)\b"
 )
 FORMAT = re.compile(
-    r"\b(?:format|template|example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
+    r"\b(?:format|template|e\.?g|ex|like so|(?:this|the following) (?:form|way)|"
+    r"example|sample|instance|syntax|expected (?:output|answer|reply)|looks? like|"
     r"(?:respond|reply|answer) (?:in|with) (?:this|the following|exactly))\b",
     re.IGNORECASE,
 )
 HAS_WORDS = re.compile(r"[^\W_]")
 LABEL_CLAUSE_END = re.compile(r"[,;](?= )|\b(?:so|but|therefore|hence|thus|then)\b")
 PIECE_END = re.compile(r"[.,;!?\n](?:\s|$)|\n")
-SENTENCE = re.compile(r"[.!?\n](?:\s|$)|\n")
+SENTENCE = re.compile(r"(?<!e\.g)(?<!\beg)(?<!\bex)[.!?\n](?:\s|$)|\n")
 
 
 class MarkedAnswer(NamedTuple):
@@ -197,8 +200,14 @@ def _value_in(text: str) -> str | None:
     values = set(_values(found))
     if values:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    truths = [_text(value) for key, value in found.items() if key.lower() in TRUTH_FIELDS]
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
-    return f"\n{named[0][0]}: {named[0][1]}\n" if len(named) == len(found) == 1 else "\n"
+    if (
+        len(named) + len(truths) != 1
+        or not {key.lower() for key in found} <= ANSWER_FIELDS | TRUTH_FIELDS | REMARK_FIELDS
+    ):
+        return "\n"
+    return f"{ANSWER}{truths[0]}{ANSWER_END}" if truths else f"\n{named[0][0]}: {named[0][1]}\n"
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ CLOSER = re.compile(
     r"\b(?:anything else|would you like me to|do you want me to|shall i|let me know if|feel free|hope (?:this|that|"
     r"it) helps|just ask)\b"
 )
+CLOSING_CLAUSE = re.compile(r", (?:i )?(?:hope (?:this|that|it) helps|let me know|feel free)\b[^,;:]*$")
 THOUGHT_LABEL = re.compile(
     r"^[\W_]*(?:thoughts?|reasoning|thinking|analysis|my thoughts)\b[\W_]*(?::|\n)", re.IGNORECASE
 )

@@ -6,7 +6,7 @@ No answer is guessed: a reply that asserts none of the possible answers, or two 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from generation.engine.replies.characters import has_symbols, plain_characters
+from generation.engine.replies.characters import CROSSED, has_symbols, plain_characters, with_crosses
 from generation.engine.replies.composed_reader import ComposedReader
 from generation.engine.replies.marked_answers import (
     HAS_WORDS,
@@ -34,7 +34,7 @@ from generation.engine.replies.statements import (
     sentences_of,
 )
 from generation.engine.replies.text_reader import WRONG, TextReader
-from generation.engine.replies.thoughts import is_in_thought, split_thoughts, with_plain_marks
+from generation.engine.replies.thoughts import ANSWER_END, is_in_thought, split_thoughts, with_plain_marks
 from generation.engine.replies.vocabulary import OUTSIDE, AnswerVocabulary
 
 LONGEST = 200_000  # characters without the thoughts; a longer reply is unreadable
@@ -43,6 +43,7 @@ REMARK = re.compile(
     r"(?:\w+ly |also |so |indeed )?(?:correct|right|clear|obvious|based|supported|straightforward|found|simple|"
     r"consistent)\b"
 )
+YES = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
 LIST_ROW = 3  # words of a line that may be a row of a list, with its number
 ADDED = re.compile(r"[\s$*_)\].,;]{0,6}(?:or|and|/|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
 
@@ -72,8 +73,8 @@ class ReplyReader(TextReader):
 
     def _read(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         outside = split_thoughts(text).said
-        said, unknown_mark = with_plain_marks(outside)
-        said = said.strip()
+        said, unknown_mark = with_plain_marks(with_crosses(outside))
+        said = self._without_crosses(said.strip(), kind)
         composed = self.composed[kind]
         if (
             unknown_mark
@@ -107,6 +108,10 @@ class ReplyReader(TextReader):
         if found is None or len(self.named(plain_sentence(found[0])).codes & self.admitted[kind]) < 2:
             return text
         return f"{text[: found.start()]} {text[found.end() :]}"
+
+    def _without_crosses(self, text: str, kind: int) -> str:
+        """Return a text without crosses if they may mean no: `No ❌`."""
+        return text.replace(CROSSED, " ") if self.truths[kind] and YES.search(text) is None else text
 
     def _own_part(self, text: str, kind: int) -> str:
         """Return a reply without further questions that the model asks and answers itself."""
@@ -148,6 +153,9 @@ class ReplyReader(TextReader):
         elif code == OUTSIDE:
             stated = self._stated(text, kind, choices, is_marked=True, after=after)
             code = OUTSIDE if stated is None else stated
+        further = sentences_of([*line, *plain_lines(after.replace(ANSWER_END, " "))])
+        if further and not self._leaves(further[0]):
+            return OUTSIDE
         later = {self.vocabulary.code(bare(line)) for line in plain_lines(after)} - {OUTSIDE, code}
         return OUTSIDE if later & self.admitted[kind] else code
 

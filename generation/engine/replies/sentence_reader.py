@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from generation.engine.replies.assertions import (
     AMOUNT,
+    CARRIED,
     COLON,
     COUNTED,
     FILLERS,
@@ -73,7 +74,9 @@ BEFORE = re.compile(r"^before (?:\w+ ){0,4}the (\w+), (?=\w)|(?<=\w) before (?:\
 """What came after the answer: `before the office, it was in the kitchen`."""
 TRUTHS = ("yes", "no", "maybe")
 PHRASE = re.compile(r"[\w\s'\".,&/-]+")
-RELATIVE = re.compile(r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|in|on|either)\b")
+RELATIVE = re.compile(
+    r" (?:that|which|who|of (?:them|those|these)|matching|meeting|with|(?:in|on)(?! (?:each|every)\b)|either)\b"
+)
 NUMBERED = re.compile(r"^(?!\w+$)[a-z][a-z -]* #?\d+$|\b(?:colou?rs|sizes|kinds|materials|textures|surfaces|lights)\b")
 """The number of a thing, as in `figure 2`, and numbers of what nobody counts: `8 colors`."""
 OWNER = re.compile(r"^\w+'s (?=\w)|\b\w+(?= (?:is|was) (?:carrying|holding)\b)")
@@ -90,6 +93,13 @@ CLAUSES = re.compile(
     r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
     r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
+WRONG_ASIDE = re.compile(
+    r"\((?:wrong|incorrect|false|not|no|guess\w*|just|joke|kidding|example|sample)\b[^()]{0,30}\)|"
+    r"^\W*(?:(?:the|my|final) )*(?:answer|colou?r|shape|size|material|count|number)[ *]*[(\[]"
+    r"(?!(?:final|short|one[- ]word|single[- ]word|yes[/ ]|word|an? |in |number|integer|english))"
+    r"[^()\[\]]{1,40}[)\]] ?:"
+)
+"""What takes an answer or a label back: `red (just kidding)`, `Answer (wrong): red`."""
 ARTICLES = re.compile(r"\b(?:the|an?|both|only|just|still)\b ?")
 INFORMAL = {"nope": "no", "nah": "no", "yep": "yes", "yeah": "yes", "yup": "yes"}
 
@@ -153,6 +163,8 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
+        if WRONG_ASIDE.search(sentence):
+            return None
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
         for clause in (said,) if self.truths[kind] else CLAUSES.split(said):
@@ -194,8 +206,10 @@ class SentenceReader:
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
                     continue
-                if phrase.pattern is HAS and self.has_counts_alone:
-                    continue  # parts of a thing: `the dog has 4 legs`
+                if (phrase.pattern is HAS and self.has_counts_alone) or (
+                    phrase.pattern is CARRIED and self.zero in self.admitted[kind]
+                ):
+                    continue  # parts of a thing: `the dog has 4 legs`, `CLEVR has 3 shapes`
                 if is_after_colon and not phrase.rest.strip():
                     continue  # a bare answer after an unknown label, such as `Score: 3`
                 code = self._phrase(phrase.text, kind)

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from generation.engine.replies.characters import words_of
 
-DRESS = " \t\r\n….,:;!?\"'*_`$()[]{}<>|#=~“”‘’"
+DRESS = " \t\r\n….,:;!?¡¿→\"'*_`$()[]{}<>|#=~“”‘’"
 DRESS_OF_NUMBERS = "".join(set(DRESS) - set(".<>$"))
 SIGNED_NUMBER = re.compile(r"\$\d+[^$]*$|[-−.] ?(?=\d)|[<>≤≥]=? ?(?=\d)")
 MACRO = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|bf|rm|displaystyle|boxed)\b\s?\{?|\\[()\[\],;! ]")
 EMPHASIS = re.compile(r"[*`#~|]+|(?<![^\W_])_+|_+(?![^\W_])")
-BULLET = re.compile(r"^(?:(?:[-•+–—]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
+BULLET = re.compile(r"^(?:(?:[-•+–—→▶‣◦·]|>(?! ?\d)) +)*(?:\(?\d{1,3}[.)] +(?=\S))?")
 SENTENCE_END = re.compile(r"(?<=\.\.\.)(?=\w)|(?<=[.!?;])[\"')\]]* +(?=\S)")
-ABBREVIATION = re.compile(r"\b(e\.g|fig|nr|vs|approx|ca)\. ")
+ABBREVIATION = re.compile(r"\b(e\.g|eg|ex|fig|nr|vs|approx|ca)\. ")
 NUMBER_RANGE = re.compile(r"(?<=\d)[–—](?=\d)")
 PARENTHESES = re.compile(r"\([^()]{0,400}\)|\[[^\[\]]{0,400}\]")
 
@@ -75,6 +75,9 @@ REFUSAL = re.compile(
             r"\bi(?:'m| am| must)? (?:\w+ )?(?:decline|refuse|abstain)\b|\bi won't\b|\bi will not\b|\bagainst my\b",
             r"\btoo (?:small|dark|large|big|blurry|bright|far|low|unclear|noisy|grainy)\b(?: \w+){0,3} (?:to|for)\b",
             r"\blow (?:quality|resolution)\b",
+            r"\bi (?:can't|cannot|can not|couldn't|don't|didn't) (?:\w+ )?(?:see|view|make out) "
+            r"(?:anything|nothing)\W*$|"
+            r"\bi (?:can't|cannot|can not|couldn't) see\W*$|\bi see nothing(?: at all)?\W*$|\bi(?:'m| am) blind\b",
         )
     )
 )
@@ -112,7 +115,7 @@ CONDITION = re.compile(
     r"case|were to|would (?:\w+ )?be|would have|should it|"
     r"otherwise|(?:example|sample|expected|template|possible|your) (?:answer|reply|response|output|format)|could "
     r"look|should (?:be|look) (?:a |an |one |like)|you can (?:just )?(?:write|say|answer)|for example|for instance|"
-    r"e\.g\.|such as|hypothetically)\b"
+    r"e\.g\.|such as|hypothetically)\b|\be\.?g\b"
 )
 INSTRUCTION = re.compile(
     r"\b(?:answer|reply|respond|write|say|type) (?:only |just |simply )?(?:with|in|using|by|either)\b|"
@@ -142,9 +145,9 @@ REASON = re.compile(
     r"considering|due to|so|when|except|even though|however)\b"
 )
 HEAD_END = re.compile(
-    r"[.!?;](?=[ \"')\]]|$)|,(?!\d)|[(\[:–—]| - | (?:because|since|as|which|that|who|while|whereas|though|although|"
-    r"with|where|"
-    r"based on|given|after|considering|due to|if|unless|but|instead of|rather than|not|and not|when|so)\b"
+    r"[.!?;](?=[ \"')\]]|$)|,(?!\d)|:(?!\d)|[(\[–—]| - | (?:because|since|as|which|that|who|while|whereas|though|"
+    r"although|with|where|based on|given|after|considering|due to|if|unless|but|"
+    r"instead of|rather than|not|and not|when|so)\b"
 )
 LEAD_IN = re.compile(
     r"^(?:(?:sure|ok|okay|well|hmm|so|of course|certainly|absolutely|definitely|clearly|indeed|simply|exactly|just|"
@@ -167,7 +170,8 @@ NEGATION = re.compile(
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
 CONTRAST = re.compile(
-    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
+    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?!(?:really|quite|at all|sure|certain|exactly|even|true|final)\b)"
+    r"(?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
     r"as|so|and)\b)|"
     r",? (?:rather than|instead of|as opposed to) (?:an? |the )?[^\s.,;:!?()]+(?: [^\s.,;:!?()]+)?(?=[.,;:!?)]|$| "
     r"(?:because|since|as|so)\b)|"
@@ -195,7 +199,8 @@ STRONG_RETRACTION = re.compile(
     r"an? (?:mistake|"
     r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"
     r"to)|could (?:just as well|also|"
-    r"equally)|may be wrong|might be wrong|i give up)\b"
+    r"equally)|may be wrong|might be wrong|i give up|"
+    r"jok(?:e|ed|ing)|kidding|a lie|lied|(?:equally|just as|also) (?:plausible|possible|likely))\b"
 )
 """The text takes back what it said before, or goes on searching."""
 RETREAT = re.compile(
@@ -224,7 +229,7 @@ UNCOUNTED = re.compile(
     r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
     r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
-    r"others? (?:may|might|could)|as far as i can (?:see|tell))\b"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell)|so far|up to now|until now|for now|and counting)\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
@@ -303,7 +308,11 @@ UNTRUE = re.compile(
 )
 """`The caption is not true` says no."""
 WHOLLY = r"(?= ?(?:$|[^\w\s])| (?:because|since|as|so|given|and|for (?:the|this)|in (?:the|this)|based|here|that)\b)"
-TRUE = re.compile(rf"{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)\b{WHOLLY}")
+TRUE = re.compile(
+    rf"(?:{CAPTION}(?: \w+ly)? (?:correct|accurate|right|true)|"
+    r"(?:the|this|that) (?:caption|statement|description|sentence) (?:fits|matches|describes)"
+    rf"(?: (?:the|this) (?:image|picture|photo|scene))?)\b{WHOLLY}"
+)
 ADMITS = re.compile(r"it(?: is|'s)(?: \w+ly)? (?:true|correct|right) that\b")
 TRUE_THAT = re.compile(
     r"it(?: is|'s)(?: \w+ly)? true that (?=(?:there|the|an?|most|all|some|both|every|each|exactly|only|at|more|fewer|"

@@ -4,10 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from generation.engine.replies.assertions import FILLERS
+from generation.engine.replies.characters import words_of
 from generation.engine.replies.marked_answers import HAS_WORDS
 from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter
+from generation.engine.replies.remarks import GOES_ON, REMARK_SIGNS, leaves_answer
 from generation.engine.replies.reply_frame import (
     CLOSER,
+    CLOSING_CLAUSE,
     OPENER,
     THOUGHT_LABEL,
     UNREAD_JSON,
@@ -61,21 +64,13 @@ TRUTH_LEAD = re.compile(
     r"no|true|false|maybe)\b)"
 )
 LONGEST_PIECE = 40  # characters of an answer that stands alone, with words such as `it is`
+BARE_TRUTHS = words_of("yes no true false nope nah yep yeah yup")
+JOINING = words_of("and or nor not i.e i e of")
+HARMLESS_ASIDE = re.compile(r"\((?:[a-h]|[\w, ]{1,80},? and (?:the |an? )?\w+)\)")  # a letter, a list of things
+PROBABILITY = re.compile(r"\b(\w+)[\"']? ?[:=(] ?[\d.]")
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
-GOES_ON = re.compile(
-    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
-    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as|"
-    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
-    r"can't find|couldn't find|found|do|am)|"
-    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
-    r"nothing|not|some|at least|"
-    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|that's|that is|this is|"
-    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
-    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
-    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
-)
 
 
 class TextReader(SentenceReader):
@@ -123,7 +118,7 @@ class TextReader(SentenceReader):
         for said in (bare(sentence), inner, whole):
             code = OUTSIDE if said in self.vocabulary.bits and said != bare(sentence) else self._answer(said, kind)
             if code != OUTSIDE:
-                return code
+                return code if self._has_fit_asides(sentence) else OUTSIDE
         return self._stated_head(sentence, kind, is_marked=is_marked)
 
     def _stated_head(self, sentence: str, kind: int, *, is_marked: bool) -> int | None:
@@ -147,7 +142,26 @@ class TextReader(SentenceReader):
         ):
             return OUTSIDE
         others = self._others(tail, kind) - {code}
-        return OUTSIDE if others else code
+        is_whole = self.truths[kind] or self._leaves(tail)
+        return code if is_whole and not others else OUTSIDE
+
+    def _asks_for_other(self, sentences: Sequence[str], code: int, kind: int) -> bool:
+        """Return whether sentences ask for another answer: `Red. Or blue?`."""
+        questions = " . ".join(filter(is_question, sentences))
+        return bool(self.named(questions).codes & self.admitted[kind] - {code})
+
+    def _has_fit_asides(self, sentence: str) -> bool:
+        """Return whether what is in parentheses leaves an answer as it is: not `red (wrong)`."""
+        return all(HARMLESS_ASIDE.fullmatch(one) or self._leaves(one) for one in PARENTHESES.findall(sentence))
+
+    def _leaves(self, said: str) -> bool:
+        """Return whether a text after an answer leaves it as it is: a known remark, or words for things and answers."""
+        words = WORD.findall(said.strip(REMARK_SIGNS).split(",")[0].replace("-", " "))
+        if leaves_answer(said):
+            return True
+        return not JOINING.issuperset(words) and all(
+            word not in BARE_TRUTHS and (self._is_noun(word) or word in JOINING or word in self.words) for word in words
+        )
 
     def _others(self, tail: str, kind: int) -> frozenset[int]:
         """Return the answers that the rest of a sentence adds, apart from those in parentheses and reasons."""
@@ -162,7 +176,7 @@ class TextReader(SentenceReader):
 
     def _unmarked(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that a text without marks asserts."""
-        lines = plain_lines(text)
+        lines = [CLOSING_CLAUSE.sub("", line) for line in plain_lines(text)]
         sentences = [one for one in sentences_of(lines) if not CLOSER.search(one)]
         claim = WHOLE_CLAIM.get(plain(text.strip(DRESS)))
         if claim is not None:
@@ -189,8 +203,14 @@ class TextReader(SentenceReader):
             or any(map(is_refusal, sentences))
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
+            or (not self.counts[kind] and self._has_probabilities(" ".join(sentences), kind))
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
+
+    def _has_probabilities(self, text: str, kind: int) -> bool:
+        """Return whether a text has numbers for several answers: `yes: 0.5, no: 0.5`."""
+        codes = {self.words.get(word, OUTSIDE) for word in PROBABILITY.findall(text)}
+        return len(codes & self.admitted[kind]) > 1
 
     def _is_about_talk(self, sentence: str) -> bool:
         """Return whether a sentence is a question that is not about a thing: `Image loaded?`, `Are you sure?`."""
@@ -261,7 +281,8 @@ class TextReader(SentenceReader):
                 GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
-        return first
+        is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)
+        return first if is_left else OUTSIDE
 
     def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:
         """Return whether a text asks, or goes on searching, after what it says."""

@@ -30,6 +30,7 @@ SPECIAL = words_of(
     "end start return eotid eot endofturn startofturn turn headerid eom endoftext beginoftext text endofsentence user "
     "system assistant constrain call sep mask"
 )
+FIELD_MARKS = words_of("count number total sum color colour shape size material location place")
 LAYOUT = words_of("p br div li ul ol tr td th table tbody thead hr h1 h2 h3 h4 h5 h6 pre blockquote section")
 FONT = words_of("b i u em strong span code mark a font center small big sub sup s del ins q cite kbd samp tt var")
 
@@ -45,7 +46,13 @@ COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 MOST_UNKNOWN = 100  # unknown marks whose pairs are looked for
 CHANNEL = re.compile(r"<\|?channel\|?>[ \t]*(\w+)?", re.IGNORECASE)
 FINAL_CHANNELS = frozenset(("final", "answer", "response"))
-HARMONY = re.compile(r"\A\s*analysis(?=[A-Z\s])(?P<thought>.*)\bassistant\s?final", re.DOTALL)
+HARMONY = re.compile(
+    r"\A\s*(?:assistant)?analysis(?=[A-Z\s])(?P<thought>.*)(?:\bassistant |assistant)final|"
+    r"\A\s*(?:assistant)?analysis(?=[A-Z][a-z' ])(?P<open>.*)\Z|"
+    r"\A\s*Thinking\.\.\.[ \t]*\n(?P<said>.*)\n[ \t]*\.\.\.done thinking\.",
+    re.DOTALL,
+)
+"""Channels whose marks were left out, as in `analysisThe ball is red.assistantfinalred`, and Ollama's thoughts."""
 TAGS = ("<", "<|", "&lt;", "&lt;|", "◁", "＜")
 CLOSED = re.compile(r"[\[【⟨«⟪⟦〈《「『{(<]\s?/\s?([^\W\d_][\w:. -]{0,60})[\]】⟩»⟫⟧〉》」』})>]")
 SIGNS = re.compile(r"[\W_]")
@@ -134,7 +141,7 @@ def _split_channels(text: str) -> tuple[str, list[str]]:
     """Return a reply without the channels that are not final, as in `<|channel|>analysis`, and their texts."""
     bare = HARMONY.match(text)
     if bare is not None:
-        return text[bare.end() :], [bare["thought"]]
+        return text[bare.end() :], [next(filter(None, bare.groups()), "")]
     marks = list(CHANNEL.finditer(text))
     if not marks:
         return text, []
@@ -157,6 +164,9 @@ def without_thoughts(text: str) -> str:
 
 def is_in_thought(text: str) -> bool:
     """Return whether a text ends within a thought."""
+    bare = HARMONY.match(text)
+    if bare is not None and bare["open"]:
+        return True
     is_open = False
     for mark in marks_in(text):
         if mark.name in THOUGHTS:
@@ -190,6 +200,8 @@ def with_plain_marks(said: str) -> StatementText:
             put = ""
         elif mark.name in WRAPPERS or mark.name in SPECIAL or mark.name in LAYOUT:
             put = "\n"
+        elif mark.name in FIELD_MARKS:
+            put = "\n" if mark.is_closing else f"\n{mark.name}: "
         else:
             unknown.append(mark)
             continue

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from generation.engine.replies.characters import has_symbols, plain_characters
+from generation.engine.replies.characters import has_crosses, has_symbols, plain_characters
 
 OUTSIDE = -1  # the code of an answer that is not in the vocabulary
 JOINT = ","  # between the parts of an answer
@@ -149,6 +149,8 @@ class AnswerVocabulary:
         if self.has_parts and has_symbols(text):
             return OUTSIDE
         if not text.isascii():
+            if has_crosses(text):
+                return OUTSIDE
             text = plain_characters(text)
         if self.most_counted is not None:
             number = number_in(text)
