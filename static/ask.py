@@ -493,6 +493,7 @@ UNCOUNTED = re.compile(
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
     r"\b(?:many|several|some|few|one|two|three|\d|with|and) more\b(?! than)|"
+    r"(?:\band|,) more (?:outside|beyond|behind|off|out)\b|"
     r"(?:\band|\bwith|\bplus|,) (?:others|another|the rest|many|several|some|a crowd|a few|more)\b"
     r"(?: \w+){0,3}? (?:in|behind|on|at|to|further|beyond|near)\b"
 )
@@ -520,7 +521,7 @@ REJECTED = re.compile(
 CHAT = re.compile(
     r"\b(?:attach\w*|upload\w*|loaded|you (?:did|didn't|have|haven't|sent|asked|gave))\b|"
     r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
-    r"let me|let's|"
+    r"let me|let's|one (?:second|sec|moment|minute)|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
     r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
@@ -898,11 +899,17 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|"
-        rf"are (?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})|"
-        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
+    ),
+)
+DESCRIBED = Assertion(
+    "3 things are made of metal",
+    "3 things",
+    re.compile(
+        r"(?:only |exactly |just |precisely )?(?P<phrase>(?!(?:the|these|those|all|both)\b)[^,;:]{1,60}?) are "
+        rf"(?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
@@ -2668,7 +2675,7 @@ class SentenceReader:
             return self.zero
         if EMPTY_HANDED.fullmatch(clause):
             return self._nothing(kind)
-        patterns = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
+        patterns = (*PATTERNS, COUNTED, DESCRIBED) if self.counts[kind] else PATTERNS
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):
@@ -2832,22 +2839,23 @@ FIRST_WORDS = words_of(
     "one two three four five six seven eight nine ten none only exactly namely "
     # reasons and places
     "because since so given due thanks based according considering considered judging from with which that where "
-    "while whereas whose when if for of by in on at left right behind next near above below between beside under "
-    "like located positioned standing sitting placed made looking facing compared and but also instead unlike "
-    "then therefore thus hence rather "
+    "while whereas whose when if for of by in on at left right behind near above below between beside under like "
+    "located positioned standing sitting placed made looking facing compared and but also instead unlike then "
+    "therefore thus hence rather "
     # certainty
-    "definitely certainly clearly obviously surely absolutely indeed unfortunately apparently visibly evidently "
-    "likely probably specifically precisely approximately altogether overall again here now too answer confidence "
-    "certainty high "
+    "definitely same verified confirmed period great certainly clearly obviously surely absolutely indeed "
+    "unfortunately apparently visibly evidently likely probably specifically precisely approximately altogether "
+    "overall again here now too answer confidence certainty high "
     # headings
     "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
-    "note notes notice source description step steps look see counting key summary context background location "
-    "position line lines "
+    "note notes notice description step steps look see counting key summary context background location position "
+    "line lines "
     # polite ends
-    "please sir madam hope hopefully cheers enjoy need here's"
+    "please sir madam hope hopefully cheers enjoy here's"
 )
 FIRST_PHRASE = re.compile(
-    r"(?:\d+|as(?! if\b)|about as|to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
+    r"(?:\d+|next to|need any|double.checked|as(?! if\b)|about as|"
+    r"to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
     r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most|other) \w+|"
     r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
     r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
@@ -2863,6 +2871,11 @@ FIRST_PHRASE = re.compile(
     re.IGNORECASE,
 )
 FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
+REMARK_HEADING = re.compile(
+    r"\W*(?!(?:source|update|correction|corrected|edit|truth|wrong|alternative|instead|real|true|false|note to)\b)"
+    r"[a-z]+(?: [a-z]+){0,2}:",
+    re.IGNORECASE,
+)
 """How a remark after a colour or a count begins."""
 
 GOES_ON = re.compile(
@@ -2874,7 +2887,8 @@ GOES_ON = re.compile(
     r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
     r"nothing|not(?! really\b| ?[!.])|some|at least|"
     r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|"
-    r"that's|that is|this is|(?:this|that) (?:caption|statement|description|sentence)|"
+    r"that's|that is|this is|indeed|"
+    rf"(?:this|that) (?:caption|statement|description|sentence|{'|'.join(sorted(THINGS))})|"
     r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
     r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
@@ -2888,8 +2902,12 @@ def leaves_answer(text: str) -> bool:
     if not said:
         return True
     first = FIRST_WORD.match(said)
-    is_remark = (first is not None and first[0].lower() in FIRST_WORDS) or FIRST_PHRASE.match(said) is not None
-    return is_remark and OPEN_DENIAL.search(said) is None
+    is_remark = (
+        (first is not None and first[0].lower() in FIRST_WORDS)
+        or FIRST_PHRASE.match(said)
+        or REMARK_HEADING.match(text)
+    )
+    return bool(is_remark) and OPEN_DENIAL.search(said) is None
 
 
 # The reader of texts without marks: the answer that a text begins with, concludes, ends with, or asserts at all.
@@ -3121,7 +3139,8 @@ class TextReader(SentenceReader):
             is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
             goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
             is_said = not rest or all(
-                GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
+                GOES_ON.match(f". {one} ") or REMARK_HEADING.match(one) or self._answer(bare(one), kind) == first
+                for one in rest[:1]
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
         is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)

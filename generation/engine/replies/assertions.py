@@ -253,11 +253,17 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|"
-        rf"are (?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})|"
-        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
+    ),
+)
+DESCRIBED = Assertion(
+    "3 things are made of metal",
+    "3 things",
+    re.compile(
+        r"(?:only |exactly |just |precisely )?(?P<phrase>(?!(?:the|these|those|all|both)\b)[^,;:]{1,60}?) are "
+        rf"(?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")

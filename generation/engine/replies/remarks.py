@@ -8,7 +8,7 @@ answer.
 import re
 
 from generation.engine.replies.characters import words_of
-from generation.engine.replies.statements import OPEN_DENIAL
+from generation.engine.replies.statements import OPEN_DENIAL, THINGS
 
 REMARK_SIGNS = " \t\r\n….,:;!\"'*_`$()[]{}<>|=“”‘’–—-→"
 FIRST_WORDS = words_of(
@@ -17,22 +17,23 @@ FIRST_WORDS = words_of(
     "one two three four five six seven eight nine ten none only exactly namely "
     # reasons and places
     "because since so given due thanks based according considering considered judging from with which that where "
-    "while whereas whose when if for of by in on at left right behind next near above below between beside under "
-    "like located positioned standing sitting placed made looking facing compared and but also instead unlike "
-    "then therefore thus hence rather "
+    "while whereas whose when if for of by in on at left right behind near above below between beside under like "
+    "located positioned standing sitting placed made looking facing compared and but also instead unlike then "
+    "therefore thus hence rather "
     # certainty
-    "definitely certainly clearly obviously surely absolutely indeed unfortunately apparently visibly evidently "
-    "likely probably specifically precisely approximately altogether overall again here now too answer confidence "
-    "certainty high "
+    "definitely same verified confirmed period great certainly clearly obviously surely absolutely indeed "
+    "unfortunately apparently visibly evidently likely probably specifically precisely approximately altogether "
+    "overall again here now too answer confidence certainty high "
     # headings
     "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
-    "note notes notice source description step steps look see counting key summary context background location "
-    "position line lines "
+    "note notes notice description step steps look see counting key summary context background location position "
+    "line lines "
     # polite ends
-    "please sir madam hope hopefully cheers enjoy need here's"
+    "please sir madam hope hopefully cheers enjoy here's"
 )
 FIRST_PHRASE = re.compile(
-    r"(?:\d+|as(?! if\b)|about as|to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
+    r"(?:\d+|next to|need any|double.checked|as(?! if\b)|about as|"
+    r"to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
     r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most|other) \w+|"
     r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
     r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
@@ -48,6 +49,11 @@ FIRST_PHRASE = re.compile(
     re.IGNORECASE,
 )
 FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
+REMARK_HEADING = re.compile(
+    r"\W*(?!(?:source|update|correction|corrected|edit|truth|wrong|alternative|instead|real|true|false|note to)\b)"
+    r"[a-z]+(?: [a-z]+){0,2}:",
+    re.IGNORECASE,
+)
 """How a remark after a colour or a count begins."""
 
 GOES_ON = re.compile(
@@ -59,7 +65,8 @@ GOES_ON = re.compile(
     r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
     r"nothing|not(?! really\b| ?[!.])|some|at least|"
     r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|"
-    r"that's|that is|this is|(?:this|that) (?:caption|statement|description|sentence)|"
+    r"that's|that is|this is|indeed|"
+    rf"(?:this|that) (?:caption|statement|description|sentence|{'|'.join(sorted(THINGS))})|"
     r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
     r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
     r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
@@ -73,5 +80,9 @@ def leaves_answer(text: str) -> bool:
     if not said:
         return True
     first = FIRST_WORD.match(said)
-    is_remark = (first is not None and first[0].lower() in FIRST_WORDS) or FIRST_PHRASE.match(said) is not None
-    return is_remark and OPEN_DENIAL.search(said) is None
+    is_remark = (
+        (first is not None and first[0].lower() in FIRST_WORDS)
+        or FIRST_PHRASE.match(said)
+        or REMARK_HEADING.match(text)
+    )
+    return bool(is_remark) and OPEN_DENIAL.search(said) is None

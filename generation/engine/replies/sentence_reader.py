@@ -10,6 +10,7 @@ from generation.engine.replies.assertions import (
     CARRIED,
     COLON,
     COUNTED,
+    DESCRIBED,
     FILLERS,
     HAS,
     INVERSE,
@@ -201,7 +202,7 @@ class SentenceReader:
             return self.zero
         if EMPTY_HANDED.fullmatch(clause):
             return self._nothing(kind)
-        patterns = (*PATTERNS, COUNTED) if self.counts[kind] else PATTERNS
+        patterns = (*PATTERNS, COUNTED, DESCRIBED) if self.counts[kind] else PATTERNS
         for core, tail, is_after_colon in statements_in(clause):
             for phrase in phrases_of(core, patterns):
                 if phrase.subject and not self._is_subject(phrase, kind):

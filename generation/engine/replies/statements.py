@@ -234,6 +234,7 @@ UNCOUNTED = re.compile(
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
     r"\b(?:many|several|some|few|one|two|three|\d|with|and) more\b(?! than)|"
+    r"(?:\band|,) more (?:outside|beyond|behind|off|out)\b|"
     r"(?:\band|\bwith|\bplus|,) (?:others|another|the rest|many|several|some|a crowd|a few|more)\b"
     r"(?: \w+){0,3}? (?:in|behind|on|at|to|further|beyond|near)\b"
 )
@@ -261,7 +262,7 @@ REJECTED = re.compile(
 CHAT = re.compile(
     r"\b(?:attach\w*|upload\w*|loaded|you (?:did|didn't|have|haven't|sent|asked|gave))\b|"
     r"\b(?:question|help|ready|understand|please|thank\w*|error|an? (?:\w+ )?(?:image|picture|photo)|problem|issue|"
-    r"let me|let's|"
+    r"let me|let's|one (?:second|sec|moment|minute)|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
     r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "

@@ -7,7 +7,7 @@ from generation.engine.replies.assertions import FILLERS
 from generation.engine.replies.characters import words_of
 from generation.engine.replies.marked_answers import HAS_WORDS
 from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter
-from generation.engine.replies.remarks import GOES_ON, REMARK_SIGNS, leaves_answer
+from generation.engine.replies.remarks import GOES_ON, REMARK_HEADING, REMARK_SIGNS, leaves_answer
 from generation.engine.replies.reply_frame import (
     CLOSER,
     CLOSING_CLAUSE,
@@ -278,7 +278,8 @@ class TextReader(SentenceReader):
             is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
             goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
             is_said = not rest or all(
-                GOES_ON.match(f". {one} ") or self._answer(bare(one), kind) == first for one in rest[:1]
+                GOES_ON.match(f". {one} ") or REMARK_HEADING.match(one) or self._answer(bare(one), kind) == first
+                for one in rest[:1]
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
         is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)

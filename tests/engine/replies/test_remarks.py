@@ -14,6 +14,7 @@ ASKED = [("query_color", "red"), ("query_shape", "cube"), ("count", "three"), ("
 SHAPES = ["{}. {}", "**{}**. {}", "{}\n\n{}", "Answer: {}. {}", "Answer: {}\n{}", "\\boxed{{{}}}. {}"]
 SHAPES += ["<answer>{}</answer> {}", "The answer is {}. {}"]
 REMARKS = ["", "The ball behind it is metal.", "I am sure.", "It is easy to see.", "There is nothing like it behind."]
+REMARKS += ["Explanation: it stands behind the ball.", "Confidence: high.", "Visible features: flat faces."]
 TAKEN_BACK = ["Just kidding.", "I lied.", "That was a joke.", "Scratch that.", "Psych!", "Gotcha!", "Fooled you."]
 TAKEN_BACK += ["Not really.", "As if!", "Beats me.", "lol"]
 
