@@ -68,6 +68,13 @@ BARE_TRUTHS = words_of("yes no true false nope nah yep yeah yup")
 JOINING = words_of("and or nor not i.e i e of")
 HARMLESS_ASIDE = re.compile(r"\((?:[a-h]|[\w, ]{1,80},? and (?:the |an? )?\w+)\)")  # a letter, a list of things
 PROBABILITY = re.compile(r"\b(\w+)[\"']? ?[:=(] ?[\d.]")
+COUNT_FIRST = re.compile(
+    r"\A[\s*_]*(?!1\b)(\d{1,3})[*_]*\. +(?=(?:there|the (?!image|picture|scene|photo)|they|these|it|i|only|all|both|"
+    r"none|no|each|one|two|three|four|five|six|\d+)\b)",
+    re.IGNORECASE,
+)
+"""A count as the first sentence, not the number of a first step: `5. The objects are ...`."""
+ITEM_LINE = re.compile(r"\n[\s*_]*\d{1,3}[.)] ")
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
 WHOLE_CLAIM = {"correct": "yes", "incorrect": "no", "not true": "no", "not correct": "no", "untrue": "no"}
@@ -176,6 +183,7 @@ class TextReader(SentenceReader):
 
     def _unmarked(self, text: str, kind: int, choices: Mapping[str, str]) -> int:
         """Return the code of the answer that a text without marks asserts."""
+        text = self._with_count_alone(text) if self.counts[kind] else text
         lines = [CLOSING_CLAUSE.sub("", line) for line in plain_lines(text)]
         sentences = [one for one in sentences_of(lines) if not CLOSER.search(one)]
         claim = WHOLE_CLAIM.get(plain(text.strip(DRESS)))
@@ -195,6 +203,18 @@ class TextReader(SentenceReader):
         if begin is None:
             return OUTSIDE
         return self._told(text, sentences[begin:], exact, kind, choices)
+
+    def _with_count_alone(self, text: str) -> str:
+        """Return a text whose first sentence is a count with this count in a line of its own.
+
+        `0. There are none.` has such a sentence. The result is empty if the rest has another number, because
+        `3. There are 2 cubes.` may be the third step.
+        """
+        found = COUNT_FIRST.match(text)
+        if found is None or ITEM_LINE.search(text):
+            return text
+        others = self.named(plain_sentence(text[found.end() :])).codes & self.numbers
+        return "" if others - {self.vocabulary.code(found[1])} else f"{found[1]}\n\n{text[found.end() :]}"
 
     def _is_unfit(self, text: str, sentences: Sequence[str], kind: int) -> bool:
         """Return whether a text without marks can't give an answer: a refusal, code, a thought, a list in one line."""
@@ -225,7 +245,10 @@ class TextReader(SentenceReader):
         exact = exact | self._alone(sentences, kind)
         first = self._leading(sentences, kind, choices)
         is_open = breaks_off(text, sentences) and self._given(sentences[-1], kind) is None
-        if is_open and (first is None or len(sentences) > 1):
+        has_own_line = (
+            first is not None and self._answer(bare(plain_sentence(text.lstrip().split("\n")[0])), kind) == first
+        )
+        if is_open and not has_own_line and (first is None or len(sentences) > 1):
             return OUTSIDE
         conclusion = None if is_open else self._conclusion(sentences, kind)
         if conclusion is not None and first in (None, OUTSIDE):

@@ -99,6 +99,19 @@ def test_a_sign_for_not_denies(sign: str) -> None:
         ("count", "3 objects are made of metal.", "3"),
         ("count", "Just one object.", "1"),
         ("count", "3 cubes are red and 2 are blue.", None),
+        ("count", "The 3 cubes are red.", None),
+        # a number with a stop is a count before remarks, and no count before steps
+        ("count", "0. There are none.", "0"),
+        ("count", "5. The objects are: red cube, blue cube", "5"),
+        ("count", "3. The number of balls is 2.", None),
+        ("count", "3. Two of them are red.", None),
+        ("count", "2. Count the spheres.", None),
+        ("count", "1. The cube is blue.", None),
+        ("count", "2. The sphere is red.\n3. The cube is red.", None),
+        # a line with the answer alone is enough, also if a remark breaks off
+        ("query_color", "red\n\nExplanation: it is left of the cube", "red"),
+        ("query_color", "red\n\nWait, the other", None),
+        ("query_color", "The cube is left. It is red and", None),
         # words that deny, and examples
         ("query_color", "Nothing is red.", None),
         ("query_color", "e.g. Answer: red", None),
