@@ -488,7 +488,8 @@ UNCOUNTED = re.compile(
     r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
     r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
-    r"others? (?:may|might|could)|as far as i can (?:see|tell)|so far|up to now|until now|for now|and counting)\b"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell)|(?:can't|cannot|couldn't) see "
+    r"(?:all|the (?:rest|others?))|so far|up to now|until now|for now|and counting)\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
@@ -509,7 +510,7 @@ ELSEWHERE = re.compile(
     r"colleague|"
     r"friend|assistant|model) (?:\w+ ){0,2}?(?:says?|said|claim(?:s|ed)?|suggests?|states?|heard|told|wrote|writes|"
     r"answers|answered|reported|reports)\b|"
-    r"\bi (?:heard|read|was told)\b"
+    r"\bi (?:heard|read|was told)\b|\byou (?:say|said|claim)\b"
 )
 """What somebody else says, what holds in general, and what is so in another picture."""
 REJECTED = re.compile(
@@ -524,8 +525,9 @@ CHAT = re.compile(
     r"let me|let's|one (?:second|sec|moment|minute)|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
-    r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
-    r"one|read the|"
+    r"went wrong|i'm here|i got|sir|"
+    r"an? (?:caption|statement|text)|misunderst\w+|another time|moment|"
+    r"image (?:has|is|was|hasn't|isn't)|good one|tough one|read the|"
     r"have (?:read|looked)|a look at)\b"
 )
 """Words after yes or no that are about the conversation, not about the picture."""
@@ -671,7 +673,7 @@ LEAD = re.compile(
     r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
     r"probably|likely|"
     r"most likely|apparently|here|great|alright|all right|answer|result|"
-    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
+    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find|tell)(?: "
     r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
     r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
     r"guess)(?: it's| it is)?|"
@@ -729,6 +731,7 @@ SUBJECT_WORDS = words_of(
     "asked about question described mentioned number count total sum result overall person giver receiver recipient "
     "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
     "facing using made there here having has have most as than gave given received got took handed over passed "
+    "correct actual "
     "carrying "
     "holding foreground corner edge side group row"
 )
@@ -860,8 +863,8 @@ INVERSE = Assertion(
     "jeff is the one who received the milk",
     "jeff",
     re.compile(
-        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:object|thing|one|item|answer|person|receiver|"
-        r"recipient|giver)(?: [^,;:]{0,40})?"
+        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:colou?r|shape|size|material|object|thing|"
+        r"one|item|answer|person|receiver|recipient|giver)(?: [^,;:]{0,40}(?<! the)(?<! of))?"
     ),
 )
 RECEIVED = Assertion(
@@ -899,7 +902,8 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|have (?:this|that|these|the same)|"
+        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
     ),
@@ -909,7 +913,7 @@ DESCRIBED = Assertion(
     "3 things",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>(?!(?:the|these|those|all|both)\b)[^,;:]{1,60}?) are "
-        rf"(?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})\b.*"
+        rf"(?:either |also |all |both )?(?:made of )?(?:{'|'.join(sorted(THINGS))})\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")
@@ -1475,6 +1479,103 @@ CHATTER = words_of(
 """Words of a remark without a verb that names no part of a list."""
 
 
+# What may follow an answer and leave it as it is: descriptions, reasons, remarks about certainty, polite ends.
+
+
+REMARK_SIGNS = " \t\r\n….,:;!\"'*_`$()[]{}<>|=“”‘’–—-→"
+FIRST_WORDS = words_of(
+    # descriptions
+    "the a an it its it's they they're their there there's he she his her these those that's both all each every "
+    "one two three four five six seven eight nine ten none only exactly namely "
+    # reasons and places
+    "because since so given due thanks based according considering considered judging from with which that where "
+    "while whereas whose when for of by in on at left right behind near above below between beside under "
+    "located positioned standing sitting placed made looking facing compared and but also instead unlike then "
+    "therefore thus hence rather "
+    # certainty
+    "definitely same verified confirmed period great certainly clearly obviously surely absolutely indeed "
+    "unfortunately apparently visibly evidently likely probably specifically precisely approximately altogether "
+    "overall again here now too answer high "
+    # headings
+    "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
+    "note notes notice description step steps look see counting key summary context background location position "
+    "line lines "
+    # polite ends
+    "please sir madam hope hopefully cheers enjoy here's"
+)
+FIRST_PHRASE = re.compile(
+    r"(?:\d+|(?:confidence|certainty)\b(?!\W*(?:zero|none|no|0 ?%?)\W*$)|next to|need any|"
+    r"if (?:you|there)\b|like (?:the|its|an?|all|every|both|most)|double.checked|"
+    r"as(?! if\b)|about as|"
+    r"to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
+    r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most) \w+|"
+    r"other (?!option|answer|possib|choice)\w+|"
+    r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
+    r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
+    r"i (?:can |do |also |could |only )?(?:see|saw|find|found|count|counted|spot|observe|notice|included?|excluded?)|"
+    r"i (?:think|believe|guess|suppose|hope|know|would say)|i'd say|"
+    r"i(?: a|')m (?:[\w%]+ )?(?:sure|certain|confident|positive)|"
+    r"we (?:can |also )?(?:see|find|count|know|have|are told)|you can (?:see|find|count)|"
+    r"trust me|final answer|my (?:final )?answer|my reasoning|thank you|let me (?:know|explain)|feel free|"
+    r"have (?:a|fun)|good luck|happy to|glad to|is there|do you|would you|anything else|shall i|any other|"
+    r"[a-z][\w'-]* (?:[\w'-]+ ){0,3}(?:is|are|was|were|has|have|went|moved|travell?ed|journeyed|walked|took|got|gave|"
+    r"picked|dropped|put|left|stayed|received|handed|passed|discarded|grabbed|fits?|matches|match|looks?|appears?|"
+    r"isn't|aren't|did|does))(?!\w)",
+    re.IGNORECASE,
+)
+FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
+REMARK_HEADING = re.compile(
+    r"\W*(?!(?:source|status|other|option|second|update|correction|corrected|edit|truth|wrong|alternative|instead|real|"
+    r"true|false|note to)\b)"
+    r"[a-z]+(?: [a-z]+){0,2}:(?!\W*(?:no|none|false|zero|0 ?%?)\W*$)",
+    re.IGNORECASE,
+)
+"""How a remark after a colour or a count begins."""
+GUESSED = re.compile(
+    r"(?<!\bi )\bguess\w*|\b(?:placeholder|random\w*|arbitrar\w*|imagination|made up|who knows|on nothing)\b",
+    re.IGNORECASE,
+)
+UNDONE = re.compile(
+    rf"{GUESSED.pattern}|\b(?:example|sample|testing|imagin\w+|assum\w+|theory|reality|unverified|rejected|failed|"
+    r"(?<!no )doubt\w*|no certainty|missing|might|may be|you say)\b|\b(?:can't|cannot) see (?:it|this|that|them)\W*$|"
+    r"\b(?:above|previous|last|this|that|it|line|answer) (?:\w+ ){0,2}(?:is|was) (?:wrong|false|incorrect|untrue)\b|"
+    r", no\W*$|^\W*(?:wrong|false|incorrect|untrue)\b",
+    re.IGNORECASE,
+)
+"""What takes an answer back in a remark that begins as a harmless one: a guess, an example, a denial."""
+
+GOES_ON = re.compile(
+    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
+    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as(?! if\b)|"
+    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
+    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|"
+    r"(?:do|am)(?= (?:sure|certain|confident)|\W*$))|"
+    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
+    r"nothing|not(?! really\b| ?[!.])|some|at least|"
+    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|"
+    r"that's|that is|this is|indeed|"
+    rf"(?:this|that) (?:caption|statement|description|sentence|{'|'.join(sorted(THINGS))})|"
+    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
+    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
+    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
+)
+"""What may follow yes or no: denials as well."""
+
+
+def leaves_answer(text: str) -> bool:
+    """Return whether a plain text after an answer leaves it as it is."""
+    said = text.strip(REMARK_SIGNS)
+    if not said:
+        return True
+    first = FIRST_WORD.match(said)
+    is_remark = (
+        (first is not None and first[0].lower() in FIRST_WORDS)
+        or FIRST_PHRASE.match(said)
+        or REMARK_HEADING.match(text)
+    )
+    return bool(is_remark) and OPEN_DENIAL.search(said) is None and UNDONE.search(said) is None
+
+
 # Thoughts of models: the parts of a reply between marks such as `<think>` and `</think>`, which are no answer.
 
 
@@ -1894,6 +1995,9 @@ def _value_in(text: str) -> str | None:
     values = set(_values(found))
     if values:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    remarks = [_text(value).lower() for key, value in found.items() if key.lower() in REMARK_FIELDS]
+    if any(one in ("0", "error") or is_refusal(one) or UNDONE.search(one) for one in remarks):
+        return "\n"
     truths = [_text(value) for key, value in found.items() if key.lower() in TRUTH_FIELDS]
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
     if (
@@ -2485,7 +2589,10 @@ NO_QUALITY = (
 )
 ANY_WORD = rf"{NO_QUALITY}[a-z][a-z'-]*"
 PLURALS = rf"{NO_QUALITY}(?:[a-z][a-z'-]*s|people|men|women|children|sheep|fish|deer|mice|geese|cattle|aircraft)"
-DOING = rf"(?: (?:\w+ing|\w+ed|in|on|at|by|along|inside|here|visible|present|that|who|which)(?: {ANY_WORD}){{0,12}})"
+DOING = (
+    rf"(?: (?:\w+ing|\w+ed|in|on|at|by|along|inside|"
+    rf"around|near|behind|under|beside|above|below|outside|here|visible|present|that|who|which)(?: {ANY_WORD}){{0,12}})"
+)
 THING_COUNT = re.compile(
     rf"(?:(?:exactly|only|just|precisely|a total of) )?(?:(?P<count>\d+|{NUMBERS.replace(' ', '|')})"
     rf"(?: {ANY_WORD}){{0,3}}? (?P<things>{PLURALS}){DOING}?|"
@@ -2567,6 +2674,7 @@ CLAUSES = re.compile(
     r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
     r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
+BROKEN_END = re.compile(r"\b(?:the|an|and|or)$")
 WRONG_ASIDE = re.compile(
     r"\((?:wrong|incorrect|false|not|no|guess\w*|just|joke|kidding|example|sample)\b[^()]{0,30}\)|"
     r"^\W*(?:(?:the|my|final) )*(?:answer|colou?r|shape|size|material|count|number)[ *]*[(\[]"
@@ -2637,7 +2745,7 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
-        if WRONG_ASIDE.search(sentence):
+        if WRONG_ASIDE.search(sentence) or BROKEN_END.search(sentence):
             return None
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()
@@ -2829,87 +2937,6 @@ def _is_number(word: str) -> bool:
     return word in NUMBER_WORDS or NUMERIC.fullmatch(word) is not None
 
 
-# What may follow an answer and leave it as it is: descriptions, reasons, remarks about certainty, polite ends.
-
-
-REMARK_SIGNS = " \t\r\n….,:;!\"'*_`$()[]{}<>|=“”‘’–—-→"
-FIRST_WORDS = words_of(
-    # descriptions
-    "the a an it its it's they they're their there there's he she his her these those that's both all each every "
-    "one two three four five six seven eight nine ten none only exactly namely "
-    # reasons and places
-    "because since so given due thanks based according considering considered judging from with which that where "
-    "while whereas whose when if for of by in on at left right behind near above below between beside under like "
-    "located positioned standing sitting placed made looking facing compared and but also instead unlike then "
-    "therefore thus hence rather "
-    # certainty
-    "definitely same verified confirmed period great certainly clearly obviously surely absolutely indeed "
-    "unfortunately apparently visibly evidently likely probably specifically precisely approximately altogether "
-    "overall again here now too answer confidence certainty high "
-    # headings
-    "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
-    "note notes notice description step steps look see counting key summary context background location position "
-    "line lines "
-    # polite ends
-    "please sir madam hope hopefully cheers enjoy here's"
-)
-FIRST_PHRASE = re.compile(
-    r"(?:\d+|next to|need any|double.checked|as(?! if\b)|about as|"
-    r"to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
-    r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most|other) \w+|"
-    r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
-    r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
-    r"i (?:can |do |also |could |only )?(?:see|saw|find|found|count|counted|spot|observe|notice|included?|excluded?)|"
-    r"i (?:think|believe|guess|suppose|hope|know|would say)|i'd say|"
-    r"i(?: a|')m (?:[\w%]+ )?(?:sure|certain|confident|positive)|"
-    r"we (?:can |also )?(?:see|find|count|know|have|are told)|you can (?:see|find|count)|"
-    r"trust me|final answer|my (?:final )?answer|my reasoning|thank you|let me (?:know|explain)|feel free|"
-    r"have (?:a|fun)|good luck|happy to|glad to|is there|do you|would you|anything else|shall i|any other|"
-    r"[a-z][\w'-]* (?:[\w'-]+ ){0,3}(?:is|are|was|were|has|have|went|moved|travell?ed|journeyed|walked|took|got|gave|"
-    r"picked|dropped|put|left|stayed|received|handed|passed|discarded|grabbed|fits?|matches|match|looks?|appears?|"
-    r"isn't|aren't|did|does))(?!\w)",
-    re.IGNORECASE,
-)
-FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
-REMARK_HEADING = re.compile(
-    r"\W*(?!(?:source|update|correction|corrected|edit|truth|wrong|alternative|instead|real|true|false|note to)\b)"
-    r"[a-z]+(?: [a-z]+){0,2}:",
-    re.IGNORECASE,
-)
-"""How a remark after a colour or a count begins."""
-
-GOES_ON = re.compile(
-    r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
-    r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as(?! if\b)|"
-    r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
-    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|"
-    r"(?:do|am)(?= (?:sure|certain|confident)|\W*$))|"
-    r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
-    r"nothing|not(?! really\b| ?[!.])|some|at least|"
-    r"each|every|exactly|just|more|fewer|less|definitely|of course|absolutely|certainly|"
-    r"that's|that is|this is|indeed|"
-    rf"(?:this|that) (?:caption|statement|description|sentence|{'|'.join(sorted(THINGS))})|"
-    r"which|with|so|if|by|for|my|\w+(?:'s)? (?:is|was|are|has|went|took|got|gave|left|stayed|picked|dropped|"
-    r"journeyed|travelled|isn't|wasn't|aren't|moved|did|does)|"
-    r"[a-z]+ (?:\w+ ){0,3}(?:is|are|was|isn't|aren't|has))\b"
-)
-"""What may follow yes or no: denials as well."""
-
-
-def leaves_answer(text: str) -> bool:
-    """Return whether a plain text after an answer leaves it as it is."""
-    said = text.strip(REMARK_SIGNS)
-    if not said:
-        return True
-    first = FIRST_WORD.match(said)
-    is_remark = (
-        (first is not None and first[0].lower() in FIRST_WORDS)
-        or FIRST_PHRASE.match(said)
-        or REMARK_HEADING.match(text)
-    )
-    return bool(is_remark) and OPEN_DENIAL.search(said) is None
-
-
 # The reader of texts without marks: the answer that a text begins with, concludes, ends with, or asserts at all.
 
 
@@ -2929,12 +2956,12 @@ BARE_TRUTHS = words_of("yes no true false nope nah yep yeah yup")
 JOINING = words_of("and or nor not i.e i e of")
 HARMLESS_ASIDE = re.compile(r"\((?:[a-h]|[\w, ]{1,80},? and (?:the |an? )?\w+)\)")  # a letter, a list of things
 PROBABILITY = re.compile(r"\b(\w+)[\"']? ?[:=(] ?[\d.]")
-COUNT_FIRST = re.compile(
-    r"\A[\s*_]*(?!1\b)(\d{1,3})[*_]*\. +(?=(?:there|the (?!image|picture|scene|photo)|they|these|it|i|only|all|both|"
-    r"none|no|each|one|two|three|four|five|six|\d+)\b)",
-    re.IGNORECASE,
+NUMBER_FIRST = re.compile(r"\A[\s*_]*(?!1\b)(\d{1,3})[*_]*\. +(?=[^\W\d_])")
+AFTER_COUNT = re.compile(
+    r"(?:there (?:are|is) (?:no|none)|(?:the|these) (?:\w+ ){0,3}are|they are|i counted|none|no \w+)\b", re.IGNORECASE
 )
-"""A count as the first sentence, not the number of a first step: `5. The objects are ...`."""
+"""What follows a count in the first sentence, not the number of a step: `5. The objects are ...`."""
+IT_IS = re.compile(r"(?:it|it's|they|they're|that|that's|this|actually|in fact|one)\b")
 ITEM_LINE = re.compile(r"\n[\s*_]*\d{1,3}[.)] ")
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
@@ -3018,6 +3045,13 @@ class TextReader(SentenceReader):
         questions = " . ".join(filter(is_question, sentences))
         return bool(self.named(questions).codes & self.admitted[kind] - {code})
 
+    def _is_contradicted(self, sentences: Sequence[str], code: int, kind: int) -> bool:
+        """Return whether sentences deny an answer, or say that it is another one, as `Red. It's blue.` does."""
+        return any(
+            code in self.named(one).denied or (IT_IS.match(one) and self._given(one, kind) not in (None, code))
+            for one in sentences
+        )
+
     def _has_fit_asides(self, sentence: str) -> bool:
         """Return whether what is in parentheses leaves an answer as it is: not `red (wrong)`."""
         return all(HARMLESS_ASIDE.fullmatch(one) or self._leaves(one) for one in PARENTHESES.findall(sentence))
@@ -3071,11 +3105,13 @@ class TextReader(SentenceReader):
         `0. There are none.` has such a sentence. The result is empty if the rest has another number, because
         `3. There are 2 cubes.` may be the third step.
         """
-        found = COUNT_FIRST.match(text)
+        found = NUMBER_FIRST.match(text)
         if found is None or ITEM_LINE.search(text):
             return text
-        others = self.named(plain_sentence(text[found.end() :])).codes & self.numbers
-        return "" if others - {self.vocabulary.code(found[1])} else f"{found[1]}\n\n{text[found.end() :]}"
+        rest = text[found.end() :]
+        if self.named(plain_sentence(rest)).codes & self.numbers - {self.vocabulary.code(found[1])}:
+            return ""
+        return f"{found[1]}\n\n{rest}" if AFTER_COUNT.match(rest) else text
 
     def _is_unfit(self, text: str, sentences: Sequence[str], kind: int) -> bool:
         """Return whether a text without marks can't give an answer: a refusal, code, a thought, a list in one line."""
@@ -3159,7 +3195,7 @@ class TextReader(SentenceReader):
             said = bare(PARENTHESES.sub(" ", sentences[0])) or bare(sentences[0])
             word = re.match(r"\w+", LEAD_IN.sub("", said) or said)
             tail = said[said.find(word[0]) + len(word[0]) :] if word else ""
-            is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
+            is_chat = any(CHAT.search(one) or OFFER.search(one) or GUESSED.search(one) for one in (tail, *rest))
             goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
             is_said = not rest or all(
                 GOES_ON.match(f". {one} ") or REMARK_HEADING.match(one) or self._answer(bare(one), kind) == first
@@ -3167,6 +3203,7 @@ class TextReader(SentenceReader):
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
         is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)
+        is_left = is_left and not self._is_contradicted(rest[:1], first, kind)
         return first if is_left else OUTSIDE
 
     def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:

@@ -25,7 +25,7 @@ LEAD = re.compile(
     r"obviously|in (?:conclusion|summary|short)|to conclude|consequently|accordingly|then|now|and|but|also|"
     r"probably|likely|"
     r"most likely|apparently|here|great|alright|all right|answer|result|"
-    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find)(?: "
+    r"(?:i|we) (?:(?:can|do|also|would|'d|could) )?(?:think|believe|say|guess|conclude|suppose|see|know|find|tell)(?: "
     r"that)?(?= (?:it|the|there|that|this|he|she|they|its|both|all)\b)|"
     r"i(?:'m| am) (?:\w+ )?(?:sure|confident|certain)(?: that)?|i(?:'d| would) say(?: that)?|i (?:think|believe|"
     r"guess)(?: it's| it is)?|"
@@ -83,6 +83,7 @@ SUBJECT_WORDS = words_of(
     "asked about question described mentioned number count total sum result overall person giver receiver recipient "
     "place location current motivation reason feeling partly partially mostly hidden you're we're you we i i'm "
     "facing using made there here having has have most as than gave given received got took handed over passed "
+    "correct actual "
     "carrying "
     "holding foreground corner edge side group row"
 )
@@ -214,8 +215,8 @@ INVERSE = Assertion(
     "jeff is the one who received the milk",
     "jeff",
     re.compile(
-        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:object|thing|one|item|answer|person|receiver|"
-        r"recipient|giver)(?: [^,;:]{0,40})?"
+        r"(?P<phrase>(?:an?|the) [^,;:]{1,60}|\w+) (?:is|was) the (?:colou?r|shape|size|material|object|thing|"
+        r"one|item|answer|person|receiver|recipient|giver)(?: [^,;:]{0,40}(?<! the)(?<! of))?"
     ),
 )
 RECEIVED = Assertion(
@@ -253,7 +254,8 @@ COUNTED = Assertion(
     "3 of them",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>[^,;:]{1,60}?) (?:meets?|match(?:es)?|fits?|satisf(?:y|ies)|"
-        r"shares?|remains?|qualify|qualifies|(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
+        r"shares?|remains?|qualify|qualifies|have (?:this|that|these|the same)|"
+        r"(?:are$|(?:is|are) (?:visible|present|there|shown|left|seen|found|"
         r"in (?:the|this|"
         r"it))))\b.*"
     ),
@@ -263,7 +265,7 @@ DESCRIBED = Assertion(
     "3 things",
     re.compile(
         r"(?:only |exactly |just |precisely )?(?P<phrase>(?!(?:the|these|those|all|both)\b)[^,;:]{1,60}?) are "
-        rf"(?:either |also |all |both )?(?:made of )?(?:\w+ing|{'|'.join(sorted(THINGS))})\b.*"
+        rf"(?:either |also |all |both )?(?:made of )?(?:{'|'.join(sorted(THINGS))})\b.*"
     ),
 )
 OUT_OF = re.compile(r"\b(?:out|outside|way|heading|near|left|leaving)\b")

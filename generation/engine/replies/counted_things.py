@@ -28,7 +28,10 @@ NO_QUALITY = (
 )
 ANY_WORD = rf"{NO_QUALITY}[a-z][a-z'-]*"
 PLURALS = rf"{NO_QUALITY}(?:[a-z][a-z'-]*s|people|men|women|children|sheep|fish|deer|mice|geese|cattle|aircraft)"
-DOING = rf"(?: (?:\w+ing|\w+ed|in|on|at|by|along|inside|here|visible|present|that|who|which)(?: {ANY_WORD}){{0,12}})"
+DOING = (
+    rf"(?: (?:\w+ing|\w+ed|in|on|at|by|along|inside|"
+    rf"around|near|behind|under|beside|above|below|outside|here|visible|present|that|who|which)(?: {ANY_WORD}){{0,12}})"
+)
 THING_COUNT = re.compile(
     rf"(?:(?:exactly|only|just|precisely|a total of) )?(?:(?P<count>\d+|{NUMBERS.replace(' ', '|')})"
     rf"(?: {ANY_WORD}){{0,3}}? (?P<things>{PLURALS}){DOING}?|"

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from generation.engine.replies.characters import words_of
-from generation.engine.replies.statements import CONDITION, DOUBT, ELSEWHERE, plain_sentence, without_macros
+from generation.engine.replies.remarks import UNDONE
+from generation.engine.replies.statements import CONDITION, DOUBT, ELSEWHERE, is_refusal, plain_sentence, without_macros
 from generation.engine.replies.thoughts import ANSWER, ANSWER_END, FIELD_MARKS
 
 KEYS = words_of(
@@ -200,6 +201,9 @@ def _value_in(text: str) -> str | None:
     values = set(_values(found))
     if values:
         return f"{ANSWER}{values.pop() if len(values) == 1 else ''}{ANSWER_END}"
+    remarks = [_text(value).lower() for key, value in found.items() if key.lower() in REMARK_FIELDS]
+    if any(one in ("0", "error") or is_refusal(one) or UNDONE.search(one) for one in remarks):
+        return "\n"
     truths = [_text(value) for key, value in found.items() if key.lower() in TRUTH_FIELDS]
     named = [(key, _text(value)) for key, value in found.items() if key.lower() in ANSWER_FIELDS]
     if (

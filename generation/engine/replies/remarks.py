@@ -17,13 +17,13 @@ FIRST_WORDS = words_of(
     "one two three four five six seven eight nine ten none only exactly namely "
     # reasons and places
     "because since so given due thanks based according considering considered judging from with which that where "
-    "while whereas whose when if for of by in on at left right behind near above below between beside under like "
+    "while whereas whose when for of by in on at left right behind near above below between beside under "
     "located positioned standing sitting placed made looking facing compared and but also instead unlike then "
     "therefore thus hence rather "
     # certainty
     "definitely same verified confirmed period great certainly clearly obviously surely absolutely indeed "
     "unfortunately apparently visibly evidently likely probably specifically precisely approximately altogether "
-    "overall again here now too answer confidence certainty high "
+    "overall again here now too answer high "
     # headings
     "explanation explanations method reason reasons reasoning rationale justification detail details evidence "
     "note notes notice description step steps look see counting key summary context background location position "
@@ -32,9 +32,12 @@ FIRST_WORDS = words_of(
     "please sir madam hope hopefully cheers enjoy here's"
 )
 FIRST_PHRASE = re.compile(
-    r"(?:\d+|next to|need any|double.checked|as(?! if\b)|about as|"
+    r"(?:\d+|(?:confidence|certainty)\b(?!\W*(?:zero|none|no|0 ?%?)\W*$)|next to|need any|"
+    r"if (?:you|there)\b|like (?:the|its|an?|all|every|both|most)|double.checked|"
+    r"as(?! if\b)|about as|"
     r"to(?! be (?:verified|confirmed|checked|determined|decided)\b)|who(?! knows?\b)|"
-    r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most|other) \w+|"
+    r"just (?:the|an?|one|as|\d+)|nothing else|nobody else|no (?:other|more|doubt)|(?:some|many|most) \w+|"
+    r"other (?!option|answer|possib|choice)\w+|"
     r"without (?:any )?(?:the |a )?doubt|not (?:the|an?|in|on|at|to|from)|at least one|"
     r"this (?:is|was|can|matches|object|thing|one|shape|cube|ball|block|caption|includes?|counts?|means)|"
     r"i (?:can |do |also |could |only )?(?:see|saw|find|found|count|counted|spot|observe|notice|included?|excluded?)|"
@@ -50,11 +53,24 @@ FIRST_PHRASE = re.compile(
 )
 FIRST_WORD = re.compile(r"[a-z][a-z']*(?![\w-])", re.IGNORECASE)
 REMARK_HEADING = re.compile(
-    r"\W*(?!(?:source|update|correction|corrected|edit|truth|wrong|alternative|instead|real|true|false|note to)\b)"
-    r"[a-z]+(?: [a-z]+){0,2}:",
+    r"\W*(?!(?:source|status|other|option|second|update|correction|corrected|edit|truth|wrong|alternative|instead|real|"
+    r"true|false|note to)\b)"
+    r"[a-z]+(?: [a-z]+){0,2}:(?!\W*(?:no|none|false|zero|0 ?%?)\W*$)",
     re.IGNORECASE,
 )
 """How a remark after a colour or a count begins."""
+GUESSED = re.compile(
+    r"(?<!\bi )\bguess\w*|\b(?:placeholder|random\w*|arbitrar\w*|imagination|made up|who knows|on nothing)\b",
+    re.IGNORECASE,
+)
+UNDONE = re.compile(
+    rf"{GUESSED.pattern}|\b(?:example|sample|testing|imagin\w+|assum\w+|theory|reality|unverified|rejected|failed|"
+    r"(?<!no )doubt\w*|no certainty|missing|might|may be|you say)\b|\b(?:can't|cannot) see (?:it|this|that|them)\W*$|"
+    r"\b(?:above|previous|last|this|that|it|line|answer) (?:\w+ ){0,2}(?:is|was) (?:wrong|false|incorrect|untrue)\b|"
+    r", no\W*$|^\W*(?:wrong|false|incorrect|untrue)\b",
+    re.IGNORECASE,
+)
+"""What takes an answer back in a remark that begins as a harmless one: a guess, an example, a denial."""
 
 GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
@@ -85,4 +101,4 @@ def leaves_answer(text: str) -> bool:
         or FIRST_PHRASE.match(said)
         or REMARK_HEADING.match(text)
     )
-    return bool(is_remark) and OPEN_DENIAL.search(said) is None
+    return bool(is_remark) and OPEN_DENIAL.search(said) is None and UNDONE.search(said) is None

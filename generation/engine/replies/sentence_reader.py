@@ -94,6 +94,7 @@ CLAUSES = re.compile(
     r"(?:,| and) (?=(?!who\b|which\b|that\b)\w+ (?:is|was|went|moved|travell?ed|journeyed|walked|looks|stays)\b)|"
     r", (?=(?!who\b|which\b|that\b)\w+ are\b)| and (?=they are\b)"
 )
+BROKEN_END = re.compile(r"\b(?:the|an|and|or)$")
 WRONG_ASIDE = re.compile(
     r"\((?:wrong|incorrect|false|not|no|guess\w*|just|joke|kidding|example|sample)\b[^()]{0,30}\)|"
     r"^\W*(?:(?:the|my|final) )*(?:answer|colou?r|shape|size|material|count|number)[ *]*[(\[]"
@@ -164,7 +165,7 @@ class SentenceReader:
             return None
         if not is_asserted(sentence, doubts=not self._has_maybe(kind)):
             return None
-        if WRONG_ASIDE.search(sentence):
+        if WRONG_ASIDE.search(sentence) or BROKEN_END.search(sentence):
             return None
         said = stripped_sentence(self._without_next_place(sentence, kind))
         found: set[int] = set()

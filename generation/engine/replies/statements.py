@@ -229,7 +229,8 @@ UNCOUNTED = re.compile(
     r"\b(?:(?:is|are|be) (?:\w+ )?(?:hidden|occluded)|hidden ones?|out of (?:view|frame)|not counting|minus the|"
     r"(?:thing|object|one)s? (?:that )?i (?:can't|cannot|couldn't)|more may|"
     r"may be more|"
-    r"others? (?:may|might|could)|as far as i can (?:see|tell)|so far|up to now|until now|for now|and counting)\b"
+    r"others? (?:may|might|could)|as far as i can (?:see|tell)|(?:can't|cannot|couldn't) see "
+    r"(?:all|the (?:rest|others?))|so far|up to now|until now|for now|and counting)\b"
 )
 """There may be more than the text counts: `There are 3, but others are hidden.`"""
 FURTHER = re.compile(
@@ -250,7 +251,7 @@ ELSEWHERE = re.compile(
     r"colleague|"
     r"friend|assistant|model) (?:\w+ ){0,2}?(?:says?|said|claim(?:s|ed)?|suggests?|states?|heard|told|wrote|writes|"
     r"answers|answered|reported|reports)\b|"
-    r"\bi (?:heard|read|was told)\b"
+    r"\bi (?:heard|read|was told)\b|\byou (?:say|said|claim)\b"
 )
 """What somebody else says, what holds in general, and what is so in another picture."""
 REJECTED = re.compile(
@@ -265,8 +266,9 @@ CHAT = re.compile(
     r"let me|let's|one (?:second|sec|moment|minute)|"
     r"go ahead|happy|glad|given an?|"
     r"been given|our side|"
-    r"went wrong|i'm here|sir|misunderst\w+|another time|moment|image (?:has|is|was|hasn't|isn't)|good one|tough "
-    r"one|read the|"
+    r"went wrong|i'm here|i got|sir|"
+    r"an? (?:caption|statement|text)|misunderst\w+|another time|moment|"
+    r"image (?:has|is|was|hasn't|isn't)|good one|tough one|read the|"
     r"have (?:read|looked)|a look at)\b"
 )
 """Words after yes or no that are about the conversation, not about the picture."""

@@ -7,7 +7,7 @@ from generation.engine.replies.assertions import FILLERS
 from generation.engine.replies.characters import words_of
 from generation.engine.replies.marked_answers import HAS_WORDS
 from generation.engine.replies.options import LETTER_LABEL, OPTION_ALONE, stated_letter
-from generation.engine.replies.remarks import GOES_ON, REMARK_HEADING, REMARK_SIGNS, leaves_answer
+from generation.engine.replies.remarks import GOES_ON, GUESSED, REMARK_HEADING, REMARK_SIGNS, leaves_answer
 from generation.engine.replies.reply_frame import (
     CLOSER,
     CLOSING_CLAUSE,
@@ -68,12 +68,12 @@ BARE_TRUTHS = words_of("yes no true false nope nah yep yeah yup")
 JOINING = words_of("and or nor not i.e i e of")
 HARMLESS_ASIDE = re.compile(r"\((?:[a-h]|[\w, ]{1,80},? and (?:the |an? )?\w+)\)")  # a letter, a list of things
 PROBABILITY = re.compile(r"\b(\w+)[\"']? ?[:=(] ?[\d.]")
-COUNT_FIRST = re.compile(
-    r"\A[\s*_]*(?!1\b)(\d{1,3})[*_]*\. +(?=(?:there|the (?!image|picture|scene|photo)|they|these|it|i|only|all|both|"
-    r"none|no|each|one|two|three|four|five|six|\d+)\b)",
-    re.IGNORECASE,
+NUMBER_FIRST = re.compile(r"\A[\s*_]*(?!1\b)(\d{1,3})[*_]*\. +(?=[^\W\d_])")
+AFTER_COUNT = re.compile(
+    r"(?:there (?:are|is) (?:no|none)|(?:the|these) (?:\w+ ){0,3}are|they are|i counted|none|no \w+)\b", re.IGNORECASE
 )
-"""A count as the first sentence, not the number of a first step: `5. The objects are ...`."""
+"""What follows a count in the first sentence, not the number of a step: `5. The objects are ...`."""
+IT_IS = re.compile(r"(?:it|it's|they|they're|that|that's|this|actually|in fact|one)\b")
 ITEM_LINE = re.compile(r"\n[\s*_]*\d{1,3}[.)] ")
 PIECES = re.compile(r"[–—;]| -+ ")
 WRONG = re.compile(r"\b(?:not|wrong|incorrect|mistak\w+|error|missed|overlooked|confus\w+|mixed up)\b|n't\b")
@@ -157,6 +157,13 @@ class TextReader(SentenceReader):
         questions = " . ".join(filter(is_question, sentences))
         return bool(self.named(questions).codes & self.admitted[kind] - {code})
 
+    def _is_contradicted(self, sentences: Sequence[str], code: int, kind: int) -> bool:
+        """Return whether sentences deny an answer, or say that it is another one, as `Red. It's blue.` does."""
+        return any(
+            code in self.named(one).denied or (IT_IS.match(one) and self._given(one, kind) not in (None, code))
+            for one in sentences
+        )
+
     def _has_fit_asides(self, sentence: str) -> bool:
         """Return whether what is in parentheses leaves an answer as it is: not `red (wrong)`."""
         return all(HARMLESS_ASIDE.fullmatch(one) or self._leaves(one) for one in PARENTHESES.findall(sentence))
@@ -210,11 +217,13 @@ class TextReader(SentenceReader):
         `0. There are none.` has such a sentence. The result is empty if the rest has another number, because
         `3. There are 2 cubes.` may be the third step.
         """
-        found = COUNT_FIRST.match(text)
+        found = NUMBER_FIRST.match(text)
         if found is None or ITEM_LINE.search(text):
             return text
-        others = self.named(plain_sentence(text[found.end() :])).codes & self.numbers
-        return "" if others - {self.vocabulary.code(found[1])} else f"{found[1]}\n\n{text[found.end() :]}"
+        rest = text[found.end() :]
+        if self.named(plain_sentence(rest)).codes & self.numbers - {self.vocabulary.code(found[1])}:
+            return ""
+        return f"{found[1]}\n\n{rest}" if AFTER_COUNT.match(rest) else text
 
     def _is_unfit(self, text: str, sentences: Sequence[str], kind: int) -> bool:
         """Return whether a text without marks can't give an answer: a refusal, code, a thought, a list in one line."""
@@ -298,7 +307,7 @@ class TextReader(SentenceReader):
             said = bare(PARENTHESES.sub(" ", sentences[0])) or bare(sentences[0])
             word = re.match(r"\w+", LEAD_IN.sub("", said) or said)
             tail = said[said.find(word[0]) + len(word[0]) :] if word else ""
-            is_chat = any(CHAT.search(one) or OFFER.search(one) for one in (tail, *rest))
+            is_chat = any(CHAT.search(one) or OFFER.search(one) or GUESSED.search(one) for one in (tail, *rest))
             goes_on = not HAS_WORDS.search(tail) or GOES_ON.match(f"{tail} ")
             is_said = not rest or all(
                 GOES_ON.match(f". {one} ") or REMARK_HEADING.match(one) or self._answer(bare(one), kind) == first
@@ -306,6 +315,7 @@ class TextReader(SentenceReader):
             )
             return first if goes_on and is_said and not is_chat else OUTSIDE
         is_left = all(map(self._leaves, rest[:1])) and not self._asks_for_other(rest, first, kind)
+        is_left = is_left and not self._is_contradicted(rest[:1], first, kind)
         return first if is_left else OUTSIDE
 
     def _goes_on(self, sentences: Sequence[str], kind: int) -> bool:

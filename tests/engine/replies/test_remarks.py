@@ -16,7 +16,7 @@ SHAPES += ["<answer>{}</answer> {}", "The answer is {}. {}"]
 REMARKS = ["", "The ball behind it is metal.", "I am sure.", "It is easy to see.", "There is nothing like it behind."]
 REMARKS += ["Explanation: it stands behind the ball.", "Confidence: high.", "Visible features: flat faces."]
 TAKEN_BACK = ["Just kidding.", "I lied.", "That was a joke.", "Scratch that.", "Psych!", "Gotcha!", "Fooled you."]
-TAKEN_BACK += ["Not really.", "As if!", "Beats me.", "lol"]
+TAKEN_BACK += ["A wild guess.", "This is just a placeholder.", "Not really.", "As if!", "Beats me.", "lol"]
 
 
 @pytest.mark.parametrize(("kind", "answer"), ASKED)
@@ -107,6 +107,22 @@ def test_a_sign_for_not_denies(sign: str) -> None:
         ("count", "3. Two of them are red.", None),
         ("count", "2. Count the spheres.", None),
         ("count", "1. The cube is blue.", None),
+        ("count", "3. The cylinder is green.", None),
+        ("count", "2. It is necessary to find the cube.", None),
+        ("count", "2 objects are large, but I can't see the rest.", None),
+        # the sentence after an answer contradicts it, or says that it is a guess
+        ("query_color", "Red. It's blue.", None),
+        ("query_color", "Red. The other one is blue.", "red"),
+        ("query_color", "Red. It's not red.", None),
+        ("query_color", "Red. The cube is not blue.", "red"),
+        ("query_color", "Red\nOther option: blue", None),
+        ("query_color", "Red\nValid: no", None),
+        ("query_color", "Red\nConfidence: 0.9", "red"),
+        ("query_color", "Red\nConfidence: 0", None),
+        ("query_color", '{"color": "red", "comment": "a guess"}', None),
+        ("query_color", '{"color": "red", "confidence": 0}', None),
+        ("query_color", "Red is the color of the cube.", "red"),
+        ("query_color", "Red is the color of the", None),
         ("count", "2. The sphere is red.\n3. The cube is red.", None),
         # a line with the answer alone is enough, also if a remark breaks off
         ("query_color", "red\n\nExplanation: it is left of the cube", "red"),
