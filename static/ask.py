@@ -354,7 +354,7 @@ OFFER = re.compile(
 
 DOUBT = re.compile(
     r"\b(?:(?<!no )(?<!without )(?<!without a )(?<!beyond )(?<!beyond any )doubt\w*|not (?:\w+ )?(?:sure|certain|"
-    r"clear|confident|convinced)|n't (?:sure|certain|think|believe|say)|unsure|"
+    r"clear|confident|convinced)|n't (?:sure|certain|think(?! so\W*$)|believe|say)|unsure|"
     r"uncertain|unlikely|unclear|might|maybe|perhaps|possibly|could (?:also |well |either )?be|may (?:also |well )?be|"
     r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|"
     r"(?:partly|partially)(?! (?:hidden|occluded|covered|obscured|visible|behind|by|in|cut)\b)|rumou?r|wouldn't|"
@@ -429,7 +429,8 @@ NEGATION = re.compile(
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
 CONTRAST = re.compile(
-    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?!(?:really|quite|at all|sure|certain|exactly|even|true|final)\b)"
+    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not "
+    r"(?!(?:this|that|really|quite|at all|sure|certain|exactly|even|true|final)\b)"
     r"(?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
     r"as|so|and)\b)|"
     r",? (?:rather than|instead of|as opposed to) (?:an? |the )?[^\s.,;:!?()]+(?: [^\s.,;:!?()]+)?(?=[.,;:!?)]|$| "
@@ -453,7 +454,7 @@ STRONG_RETRACTION = re.compile(
     r"error)|oops|sorry|"
     r"take (?:that|it) back|made (?:that|this|it) up|ignore|disregard|forget (?:that|this|it|what|my)|never ?mind|"
     r"(?:scrap|strike) (?:that|this|it)|redo|on reflection|correct (?:myself|that|this)|misread|edit(?=\W)|hold on|"
-    r"let me (?:re|check|look|correct|verify|count|think|see|double)\w*|"
+    r"let me (?:re|check|look|correct|verify|count|think|see|double|find|identify|locate|analy)\w*|"
     r"(?:that|which|this|but (?:it|that|this))(?:'s| is| was| would be) (?:\w+ )?(?:wrong|incorrect|mistaken|false|"
     r"an? (?:mistake|"
     r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"
@@ -684,7 +685,8 @@ LEAD = re.compile(
     r"based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
     r"though|while|after|"
     r"since|because|as|given|considering|"
-    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
+    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},|"
+    r"(?:based on|judging (?:by|from)|looking at|according to) [^,.;:]{1,80}:)[,:!]? )",
 )
 TAIL = re.compile(
     r"(?:,|;| -|–|—|:)? ?\b(?:because|since|like (?=the|all|its|every)|with (?:him|her|them)(?= |$)|as (?=shown|seen|"
@@ -1548,7 +1550,7 @@ GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
     r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as(?! if\b)|"
     r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
-    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|"
+    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|(?:don't|do not) think so|"
     r"(?:do|am)(?= (?:sure|certain|confident)|\W*$))|"
     r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
     r"nothing|not(?! really\b| ?[!.])|some|at least|"
@@ -2961,6 +2963,7 @@ AFTER_COUNT = re.compile(
     r"(?:there (?:are|is) (?:no|none)|(?:the|these) (?:\w+ ){0,3}are|they are|i counted|none|no \w+)\b", re.IGNORECASE
 )
 """What follows a count in the first sentence, not the number of a step: `5. The objects are ...`."""
+STEP = re.compile(r"[\W_]*step \d", re.IGNORECASE)
 IT_IS = re.compile(r"(?:it|it's|they|they're|that|that's|this|actually|in fact|one)\b")
 ITEM_LINE = re.compile(r"\n[\s*_]*\d{1,3}[.)] ")
 PIECES = re.compile(r"[–—;]| -+ ")
@@ -3121,6 +3124,7 @@ class TextReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (not self.counts[kind] and self._has_probabilities(" ".join(sentences), kind))
+            or (STEP.match(text) is not None and len(STEP.findall(text)) == 1)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
 
@@ -3244,6 +3248,7 @@ class TextReader(SentenceReader):
         """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
             return OUTSIDE
+        sentences = [one for one in sentences if not one.startswith("(") or not self._leaves(one)]
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
         at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)

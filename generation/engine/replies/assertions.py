@@ -36,7 +36,8 @@ LEAD = re.compile(
     r"based on|from|according to|in|looking at|judging by|judging from|\w+ing|among|out of|going by|although|"
     r"though|while|after|"
     r"since|because|as|given|considering|"
-    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},)[,:!]? )",
+    r"despite|when|with|on|at|by|excluding|including|for) [^,.;:]{1,160},|"
+    r"(?:based on|judging (?:by|from)|looking at|according to) [^,.;:]{1,80}:)[,:!]? )",
 )
 TAIL = re.compile(
     r"(?:,|;| -|–|—|:)? ?\b(?:because|since|like (?=the|all|its|every)|with (?:him|her|them)(?= |$)|as (?=shown|seen|"

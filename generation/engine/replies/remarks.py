@@ -76,7 +76,7 @@ GOES_ON = re.compile(
     r"^[,;:.!()\s–—-]+(?:and |but |though |in fact |indeed |actually )?(?:there|it|its|their|his|her|it's|they|"
     r"they're|both|the|an?|all|no|none|only|one|two|three|four|\d+|because|since|as(?! if\b)|"
     r"he|she|i (?:can |do |also |could )?(?:see|find|count|spot|observe|notice|don't see|can't see|cannot see|"
-    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|"
+    r"can't find|cannot find|couldn't find|(?:do|did|can|could) not (?:see|find)|found|(?:don't|do not) think so|"
     r"(?:do|am)(?= (?:sure|certain|confident)|\W*$))|"
     r"you can see|we (?:can )?see|these|those|behind|in|at|on|left|right|to|from|based|according|although|while|"
     r"nothing|not(?! really\b| ?[!.])|some|at least|"

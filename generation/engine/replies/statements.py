@@ -95,7 +95,7 @@ OFFER = re.compile(
 
 DOUBT = re.compile(
     r"\b(?:(?<!no )(?<!without )(?<!without a )(?<!beyond )(?<!beyond any )doubt\w*|not (?:\w+ )?(?:sure|certain|"
-    r"clear|confident|convinced)|n't (?:sure|certain|think|believe|say)|unsure|"
+    r"clear|confident|convinced)|n't (?:sure|certain|think(?! so\W*$)|believe|say)|unsure|"
     r"uncertain|unlikely|unclear|might|maybe|perhaps|possibly|could (?:also |well |either )?be|may (?:also |well )?be|"
     r"may or may not|whether|not think|not believe|wonder|hesitat\w*|suspect|either way|depend\w*|ambiguous|"
     r"(?:partly|partially)(?! (?:hidden|occluded|covered|obscured|visible|behind|by|in|cut)\b)|rumou?r|wouldn't|"
@@ -170,7 +170,8 @@ NEGATION = re.compile(
 )
 """A negation or comparison, and up to four words after it that it may be about, within the same part of a sentence."""
 CONTRAST = re.compile(
-    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not (?!(?:really|quite|at all|sure|certain|exactly|even|true|final)\b)"
+    r"(?:[,;(–—-] ?(?:and |but )?| and | but )not "
+    r"(?!(?:this|that|really|quite|at all|sure|certain|exactly|even|true|final)\b)"
     r"(?:an? |the )?[^.;:!?()]{1,30}?(?=[.;:!?)]|$|, (?:because|since|"
     r"as|so|and)\b)|"
     r",? (?:rather than|instead of|as opposed to) (?:an? |the )?[^\s.,;:!?()]+(?: [^\s.,;:!?()]+)?(?=[.,;:!?)]|$| "
@@ -194,7 +195,7 @@ STRONG_RETRACTION = re.compile(
     r"error)|oops|sorry|"
     r"take (?:that|it) back|made (?:that|this|it) up|ignore|disregard|forget (?:that|this|it|what|my)|never ?mind|"
     r"(?:scrap|strike) (?:that|this|it)|redo|on reflection|correct (?:myself|that|this)|misread|edit(?=\W)|hold on|"
-    r"let me (?:re|check|look|correct|verify|count|think|see|double)\w*|"
+    r"let me (?:re|check|look|correct|verify|count|think|see|double|find|identify|locate|analy)\w*|"
     r"(?:that|which|this|but (?:it|that|this))(?:'s| is| was| would be) (?:\w+ )?(?:wrong|incorrect|mistaken|false|"
     r"an? (?:mistake|"
     r"error)|not (?:right|correct|true))|that (?:can't|cannot) be (?:right|correct|true)|not sure|hmm|now (?:line|"

@@ -73,6 +73,7 @@ AFTER_COUNT = re.compile(
     r"(?:there (?:are|is) (?:no|none)|(?:the|these) (?:\w+ ){0,3}are|they are|i counted|none|no \w+)\b", re.IGNORECASE
 )
 """What follows a count in the first sentence, not the number of a step: `5. The objects are ...`."""
+STEP = re.compile(r"[\W_]*step \d", re.IGNORECASE)
 IT_IS = re.compile(r"(?:it|it's|they|they're|that|that's|this|actually|in fact|one)\b")
 ITEM_LINE = re.compile(r"\n[\s*_]*\d{1,3}[.)] ")
 PIECES = re.compile(r"[–—;]| -+ ")
@@ -233,6 +234,7 @@ class TextReader(SentenceReader):
             or UNREAD_JSON.match(text) is not None
             or THOUGHT_LABEL.match(text) is not None
             or (not self.counts[kind] and self._has_probabilities(" ".join(sentences), kind))
+            or (STEP.match(text) is not None and len(STEP.findall(text)) == 1)
             or (self.counts[kind] and any(map(UNCOUNTED.search, sentences)))
         )
 
@@ -356,6 +358,7 @@ class TextReader(SentenceReader):
         """Return the code of the only answer that sentences assert; `OUTSIDE` if they assert none or several."""
         if len(sentences) > 1 and any(map(TRUE_THAT.match, sentences)):
             return OUTSIDE
+        sentences = [one for one in sentences if not one.startswith("(") or not self._leaves(one)]
         found = {given for one in sentences if (given := self._given(one, kind)) is not None}
         code = found.pop() if len(found) == 1 else OUTSIDE
         at = next((at for at, one in enumerate(sentences) if self._given(one, kind) is not None), 0)

@@ -23,7 +23,8 @@ certain label were left out. Form `26-probes-of-blind` has probes of the kinds t
 of these 331 were read wrongly before the rules were mended, and 30 of 110 clear ones were unreadable. Form
 `27-after-blind` was written after that: 4 of 266 were read wrongly, and 24 of 126 clear ones were unreadable. Form
 `28-traps-after-that` has 120 usual clear replies, of which 12 were unreadable at first, and 121 traps that were made
-against the list of remarks; 59 of these were read wrongly at first.
+against the list of remarks; 59 of these were read wrongly at first. Of form `29-fresh-after-that`, 3 of 124 were read
+wrongly at first, and 5 of 70 clear ones were unreadable.
 """
 
 from time import process_time

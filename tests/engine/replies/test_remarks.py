@@ -123,6 +123,13 @@ def test_a_sign_for_not_denies(sign: str) -> None:
         ("query_color", '{"color": "red", "confidence": 0}', None),
         ("query_color", "Red is the color of the cube.", "red"),
         ("query_color", "Red is the color of the", None),
+        ("query_color", "Its color is brown.\n\n(The other cube is green.)", "brown"),
+        ("query_color", "Its color is brown.\n\n(Just kidding.)", None),
+        ("query_color", "red is the color of the other cube, not this one", None),
+        ("count", "Step 1. There are 3 cubes.", None),
+        ("count", "Step 1: 3 cubes. Step 2: 2 spheres. Total = 5.", "5"),
+        ("count", "There are 10 objects in the image. Let me find the metal ones.", None),
+        ("query_color", "Judging from the image: blue.", "blue"),
         ("count", "2. The sphere is red.\n3. The cube is red.", None),
         # a line with the answer alone is enough, also if a remark breaks off
         ("query_color", "red\n\nExplanation: it is left of the cube", "red"),
@@ -136,6 +143,8 @@ def test_a_sign_for_not_denies(sign: str) -> None:
         ("exist", "No, because I can't see anything.", None),
         ("exist", "No, I can't see anything metal.", "no"),
         ("exist", "Yes, I am an AI.", None),
+        ("exist", "No, I don't think so.", "no"),
+        ("exist", "No, I don't think that it is.", None),
         ("exist", "Yes, I am sure.", "yes"),
     ],
 )
