@@ -67,11 +67,9 @@ def terms_of(
 
 
 class FileMetric(NamedTuple):
-    """A metric of a file of predictions: its figure over `n` questions, or None if it is not defined."""
-
     metric: Metric
-    value: float | None
-    n: int
+    value: float | None  # None if it is not defined
+    n: int  # questions
 
 
 def metrics_of_file(split: Split, found: Predictions) -> list[FileMetric]:

@@ -97,6 +97,6 @@ def test_the_page_shows_the_diagram_only_with_a_record(client: Client, own_recor
     records.write(record_of(name, "mini", definition), folder=own_records)
     page = client.get(address).content.decode()
     assert "This diagram has no figures yet" not in page
-    section = page.partition(f'<h2 id="diagram-{diagram.name}">')[2].partition("</section>")[0]
+    section = page.partition(f'<h2 id="diagram-{diagram.name}">')[2].partition("</details>")[0]
     assert section.count('<th scope="row">') == len(diagram.targets) * 2
     assert section.count("more than 10,000") == len(diagram.targets) * 2 * 2, "all figures of the record are 0.5"

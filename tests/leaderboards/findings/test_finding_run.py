@@ -460,7 +460,9 @@ def test_a_split_that_no_training_answers_is_one_message(owner: User) -> None:
     row, column = table["rows"][0], {"name": "val", "label": "Val", "on": "shapes/val"}
     tables = [{**table, "rows": [row], "columns": [column], "paper": {}}]
     statements = [{"says": "Words are good.", "plus": ["all/words/val"], "at_least": 0}]
-    run = FindingRun("small", "mini", owner=owner, definition=small_definition(tables=tables, statements=statements))
+    bars = [{"label": label, "mean_of": ["all/words/val"]} for label in ("Words", "The same")]
+    changes = {"tables": tables, "statements": statements, "headline": {**SMALL["headline"], "bars": bars}}
+    run = FindingRun("small", "mini", owner=owner, definition=small_definition(**changes))
     run.perform(run.steps[0])
     for seed in (0, 1):
         orders.create(order_of(run, seed))

@@ -84,7 +84,7 @@ class HeadlineFigure(NamedTuple):
     paper: float | None
 
     def values(self) -> dict[str, Any]:
-        """Return what a chart draws: the numbers that are known, and their description."""
+        # What a chart draws: the numbers that are known, and their description.
         known = {name: one for name, one in self._asdict().items() if isinstance(one, float)}
         said = ", ".join(f"{name} {known[name]:.3g}" for name in (HERE, PAPER) if name in known)
         return {"place": self.label, "color": self.label, **known, "said": f"{self.label}: {said}"}

@@ -336,9 +336,7 @@ class HeadlineBar(Frozen):
 
 
 class Headline(Frozen):
-    """The main claim of a paper in one sentence, and the figures that show it at a glance."""
-
-    says: str
+    says: str  # the main claim of the paper, in one sentence
     shows: str  # what the bars are, for example `mean accuracy over the 20 tasks`
     bars: tuple[HeadlineBar, ...] = Field(min_length=2)
 

@@ -174,15 +174,13 @@ def headline_figures(definition: Definition, size: SizeName, record: FindingReco
 
 
 class OutcomeGroup(NamedTuple):
-    """The statements of a size that have the same outcome."""
-
     outcome: str
     chip: str
     statements: list[StatementView]
 
 
 def grouped(statements: Sequence[StatementView]) -> list[OutcomeGroup]:
-    """Return recorded statements by outcome; those that did not hold first, because readers look for them."""
+    # Those that did not hold come first, because readers look for them.
     order = (StatementOutcome.NOT_HELD, StatementOutcome.UNDECIDED, StatementOutcome.NOT_TESTED, StatementOutcome.HELD)
     groups = (OutcomeGroup(one.value, CHIPS[one], [s for s in statements if s.outcome == one.value]) for one in order)
     return [group for group in groups if group.statements]

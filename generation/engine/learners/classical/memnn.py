@@ -1,4 +1,4 @@
-"""MemNN: a memory network that learns from supporting lines, with the three extensions of the bAbI paper.
+"""MemNN: a memory network that learns from supporting lines, with the three extensions of its paper.
 
 For a question, the network finds a line, then further lines that match the question and the lines found so far, and
 then the word that matches all of them. It is trained with the supporting lines, by a margin between the right candidate
@@ -51,7 +51,7 @@ Ints = NDArray[np.int64]
 
 
 class MemNNConfig(EpochConfig):
-    """The settings of MemNN. The papers do not give those of the bAbI tasks.
+    """The settings of MemNN. The papers do not give those of the 20 tasks.
 
     Attributes
     ----------
