@@ -101,7 +101,8 @@ class Group:
         self.features = {tuple(one): number for number, one in enumerate(features)}
         self.words = sum(len(one) == 1 for one in self.features)
         self.answers, self.phrase = list(answers), config.phrase
-        self.answers_by_words = {words: one for one in reversed(self.answers) for words in self._orders(one)}
+        sets = {tuple(sorted(words_of(one))): one for one in reversed(self.answers)}
+        self.answers_by_words = sets | {words_of(one): one for one in self.answers}  # a path is told by its order
         self.is_answer = np.zeros(self.words, np.bool_)
         self.is_answer[[self.features[word,] for one in answers for word in words_of(one)]] = True
         self.form = Form(len(self.features), self.words, config.adaptive, config.nonlinear, most, config.margin)
@@ -110,11 +111,6 @@ class Group:
     def _shapes(self, size: int) -> tuple[tuple[int, ...], ...]:
         features = len(self.features)
         return (3 * features + 1, size), (2, size), (3 * features + 2 * self.words + 1, size), (2, size, size)
-
-    @staticmethod
-    def _orders(answer: str) -> set[tuple[str, ...]]:
-        words = words_of(answer)
-        return {words, tuple(sorted(words))}
 
     @classmethod
     def of(cls, examples: Examples, rows: Ints, *, config: MemNNConfig) -> "Group":
