@@ -218,7 +218,7 @@ def test_the_order_of_an_answers_words_does_not_matter_where_the_answer_is_a_set
 
 
 def test_every_answer_can_be_given_also_paths_of_the_same_steps() -> None:
-    paths = ("n,s", "s,n", "e,n", "n,e", "e,e", "e,s", "s,e", "nothing", "apple,milk")
+    paths = ("s,n", "n,s", "n,e", "e,n", "e,e", "s,e", "e,s", "nothing", "milk")
     examples = replace(carried(8), vocabulary=(*carried(8).vocabulary, *paths))
     [group] = train(MemNN, examples, {"epochs": 1, "adaptive": True}).groups.values()
     assert [group._answer(words_of(one)) for one in group.answers] == group.answers
